@@ -26,7 +26,7 @@ export const WARNINGS = {
   notify: 'the command of "profiles set --notify" failed',
   min_count: 'fewer instances than --min-count could be rented, so all are terminated',
   more_pages: 'the result is one page of several',
-  no_ssh_key: 'the request has no SSH key',
+  no_ssh_key: 'the request has no SSH key, or this computer has no private key for it',
   odd_response: 'a response does not match the API document',
   outcome_unknown: 'a request has an unknown outcome, and may be billing',
   price: 'an instance costs or may cost more than expected',

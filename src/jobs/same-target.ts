@@ -1,15 +1,17 @@
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { type CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { JobRow } from '../json-results/jobs.ts';
 import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
+import { hintIfStopped } from './end/end-job.ts';
 import type { Fetch } from './files/copy-out.ts';
 import { isFolder } from './files/local-file.ts';
 import { realPath } from './files/merge.ts';
 import { matcherOf } from './files/pattern.ts';
 import { hasFailedSetup, type JobRecord, readJobs, removeJob, writeJob } from './record/record.ts';
+import { mayBeFolder } from './targets.ts';
 import { openStatus } from './verbs/rows.ts';
 
 interface Whose {
@@ -34,9 +36,7 @@ export async function ensureOwnTargets(
   whose: Whose,
   context: Context,
 ): Promise<void> {
-  for (const same of await unfinished(fetch, whose, context)) {
-    if (MAY_WRITE.has(same.status)) throw refusal(same, whose);
-    const { job, path, line } = same;
+  for (const { job, path, line } of await exited(fetch, whose, context)) {
     context.err.warn(
       'copy',
       `The results of ${job.name} are not copied yet, and would be written to "${path}" too. To keep them apart: ${line}`,
@@ -51,17 +51,28 @@ export async function ensureOwnTargets(
 export async function storeJob(job: JobRecord, whose: Whose, context: Context): Promise<void> {
   await writeJob(job, context);
   const skips = (other: JobRecord) => other.uid === job.uid || whose.skips?.(other) === true;
-  const all = await unfinished(job.fetch, { ...whose, skips }, context);
-  const same = all.find(({ status }) => MAY_WRITE.has(status));
-  if (same === undefined) return;
-  await removeJob(job.uid, context);
-  throw refusal(same, whose);
+  try {
+    await exited(job.fetch, { ...whose, skips }, context);
+  } catch (error) {
+    await removeJob(job.uid, context);
+    throw error;
+  }
 }
 
-function refusal({ at, own, job, path, line }: Same, { from }: Whose): CliError {
-  return usageError(
-    `${from(at)} "${own.remote}": the job on ${job.name} has not ended, and its results would be written to "${path}" too`,
-    `give this job its own folder: ${line}; or finish the other job: ${gpucloud('jobs', 'attach', typedName(job.name, job.id ?? ''))}`,
+/** Returns the fetches to the target of a job that has exited. Refuses those of other jobs. */
+async function exited(fetch: readonly Fetch[], whose: Whose, context: Context): Promise<Same[]> {
+  const all = await unfinished(fetch, whose, context);
+  const found = all.find(({ status }) => MAY_WRITE.has(status));
+  if (found === undefined) return all;
+  const { at, own, job, path, line } = found;
+  // The check of the job has just read its instance.
+  const { instances } = await (await context.journal()).read();
+  const { last } = instances.find(({ id }) => id === job.id) ?? {};
+  const attach = gpucloud('jobs', 'attach', typedName(job.name, job.id ?? ''));
+  const finish = hintIfStopped(job, last?.status) ?? `finish the other job: ${attach}`;
+  throw usageError(
+    `${whose.from(at)} "${own.remote}": the job on ${job.name} has not ended, and its results would be written to "${path}" too`,
+    `give this job its own folder: ${line}; or ${finish}`,
   );
 }
 
@@ -113,12 +124,13 @@ async function firstSame(fetch: readonly Fetch[], job: JobRecord) {
 export async function mayOverwrite(one: Fetch, other: Fetch): Promise<boolean> {
   if ((await realPath(one.local)) !== (await realPath(other.local))) return false;
   if (!(await isFolder(one.local)) && !(await isFolder(other.local))) return true;
+  if (mayBeFolder(one.remote) && mayBeFolder(other.remote)) return true;
   const [a, b] = [basename(one.remote), basename(other.remote)];
   return matcherOf(a)(b) || matcherOf(b)(a);
 }
 
 /** Returns the fetch into a folder with the instance's name. */
 async function apart({ remote, local }: Fetch, name: string): Promise<string> {
-  const isOfMany = (await isFolder(local)) || extname(remote) === '';
+  const isOfMany = (await isFolder(local)) || mayBeFolder(remote);
   return `${remote}:${join(isOfMany ? local : dirname(local), name)}/`;
 }

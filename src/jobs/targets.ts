@@ -1,6 +1,6 @@
 import { constants, existsSync, statSync } from 'node:fs';
 import { access, realpath, truncate } from 'node:fs/promises';
-import { basename, dirname, join, posix, resolve, sep } from 'node:path';
+import { basename, dirname, extname, join, posix, resolve, sep } from 'node:path';
 import { type CliError, usageError } from '../errors.ts';
 import { errorCode, faultOf } from '../system/error-code.ts';
 import type { Fetch } from './files/copy-out.ts';
@@ -26,6 +26,7 @@ export async function ensureTargets(
   { home, isUnattended = false }: Checking,
 ): Promise<void> {
   const taken = new Map<string, string>();
+  const filled = new Map<string, string>();
   const patterns: Merged[] = [];
   for (const [at, { remote, local }] of fetch.entries()) {
     const what = `${from(at)} "${remote}"`;
@@ -49,8 +50,23 @@ export async function ensureTargets(
     const other = taken.get(path);
     if (other !== undefined) throw bothInto(what, path, other);
     taken.set(path, remote);
+    if (!mayBeFolder(remote) || !(await isFolder(local))) continue;
+    const folder = dirname(path);
+    const first = filled.get(folder);
+    if (first !== undefined) {
+      throw usageError(
+        `${what} and "${first}" may be folders, whose files would be mixed in "${folder}"`,
+        "give each its own folder: 'REMOTE:LOCAL'",
+      );
+    }
+    filled.set(folder, remote);
   }
   ensureApart(patterns, taken);
+}
+
+/** Only the instance knows. A folder's files go directly into LOCAL, unlike a file. */
+export function mayBeFolder(remote: string): boolean {
+  return extname(remote) === '';
 }
 
 /** A pattern, and the folder for its matches. */

@@ -98,20 +98,6 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [] });
   });
 
-  test('copies results before it terminates, although the computer slept past the deadline', async () => {
-    await detached('echo out; echo x >result; exit 3', '--fetch', 'result', '--report', 'report');
-    await hasExited();
-    world.advance(2 * 3_600_000);
-    expect(await reap()).toMatchObject({
-      code: 0,
-      rows: [{ outcome: 'terminated', reason: 'job', exit_code: 3 }],
-    });
-    expect(await readFile(at('result'), 'utf8')).toBe('x\n');
-    expect(await gpucloud('jobs', 'logs', 'job')).toMatchObject({ stdout: 'out\n' });
-    expect(JSON.parse(await readFile(at('report'), 'utf8'))).toMatchObject({ exit_code: 3 });
-    expect(terminations()).toBe(1);
-  });
-
   test('terminates at the deadline if the results of a job still cannot be copied', async () => {
     await detached('echo x >result', '--fetch', 'result:results/');
     await hasExited();
@@ -139,26 +125,6 @@ describe('reap with jobs', needs('ssh'), () => {
     expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'terminated' }] });
     expect(await attention()).toEqual([]);
     await rm(folder, { recursive: true });
-  });
-
-  test('keeps the instance of a lost job until stop can write the results', async () => {
-    await reap('--every', '5m');
-    await detached('mkdir out; echo x >out/result; sleep 60', '--fetch', 'out:results');
-    await until(() => existsSync(join(world.there, 'gpucloud-run', 'work', 'out', 'result')));
-    process.kill(
-      -Number(await readFile(join(world.there, 'gpucloud-run', 'pid'), 'utf8')),
-      'SIGKILL',
-    );
-    await writeFile(at('results'), 'in the way');
-    const stopped = await gpucloud('jobs', 'stop', 'job');
-    expect(stopped, stopped.stderr).toMatchObject({ code: 125 });
-    expect(stopped.stderr).toContain('Kept job with its results');
-    expect(terminations()).toBe(0);
-    await rm(at('results'));
-    const again = await gpucloud('jobs', 'stop', 'job');
-    expect(again, again.stderr).toMatchObject({ code: 0 });
-    expect(await readFile(at('results', 'result'), 'utf8')).toBe('x\n');
-    expect(world.status()).toBe('TERMINATING');
   });
 
   test(

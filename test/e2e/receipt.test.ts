@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import { inRoubles, type Money, zero } from '../../src/rules/money.ts';
 import { decimal } from '../sandbox/lives.ts';
 import { needs } from '../support/needs.ts';
-import { until } from '../support/ssh-world.ts';
 import { type SandboxComputer, withSandboxComputer } from './sandbox-computer.ts';
 
 describe('the receipt of a job in the sandbox', { timeout: 90_000, ...needs('ssh') }, () => {
@@ -42,22 +41,6 @@ describe('the receipt of a job in the sandbox', { timeout: 90_000, ...needs('ssh
     // Phases of less than a second are not listed.
     expect(stderr.replace('₽.', '₽:')).toContain(`\nIt cost ${inRoubles(charged)}:`);
     expect(String(await costOf('plain'))).toBe(String(charged));
-  });
-
-  test('equals the transactions after run --detach and reap', async () => {
-    await run('later', ['--detach'], 'true');
-    await until(async () => (await shown('jobs', 'get', 'later')).status === 'EXITED');
-    await done('instances', 'reap');
-    expect(String(await costOf('later'))).toBe(String(await chargedFor('later')));
-  });
-
-  test('equals the transactions after jobs stop', async () => {
-    await run('stopped', ['--detach'], 'exec sleep 600');
-    const { stderr } = await done('jobs', 'stop', 'stopped');
-    const charged = await chargedFor('stopped');
-    // Phases of less than a second are not listed.
-    expect(stderr.replace('₽.', '₽:')).toContain(`\nIt cost ${inRoubles(charged)}:`);
-    expect(String(await costOf('stopped'))).toBe(String(charged));
   });
 
   test('equals the transactions after run --here, for each instance and the sum', async () => {

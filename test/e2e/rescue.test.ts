@@ -1,14 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { needs, programAt } from '../support/needs.ts';
@@ -107,26 +99,6 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     );
   });
 
-  test('are kept within the budget if a path is missing, and then terminated', async () => {
-    // 20 minutes at 189.50 roubles per hour.
-    await create('lab', '--rescue', `gone:${here('gone')}`, '--rescue-budget', '63.17');
-    await late('61m');
-    const kept = await reap();
-    expect(kept).toMatchObject({ code: 125, rows: [{ name: 'lab', outcome: 'kept' }] });
-    expect(kept.stderr).toContain('Could not copy the --rescue paths of lab: gone does not exist');
-    const status = await gpucloud('status', '--json');
-    expect(status.stdout).toContain(
-      'Could not copy the --rescue paths of lab (gone does not exist',
-    );
-    await late('10m');
-    expect(await reap()).toMatchObject({ code: 125, rows: [{ outcome: 'kept' }] });
-    await late('11m');
-    const ended = await reap();
-    expect(ended).toMatchObject({ code: 125, rows: [{ outcome: 'terminated' }] });
-    expect(ended.stderr).toContain('(not copied: gone)');
-    expect(await reap()).toMatchObject({ code: 0, rows: [{ outcome: 'already_ended' }] });
-  });
-
   test('exit with 9 if this computer can not store a file, and copy it once it can', async () => {
     await create('full', '--rescue', `out:${here('out')}`);
     await there('full', 'mkdir out; echo kept > out/a');
@@ -206,24 +178,6 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     expect(readFileSync(here('nb', 'still'), 'utf8')).toBe('still\n');
   });
 
-  test('are terminated by hand with --rescue only after the copy', async () => {
-    await create('byhand', '--rescue', `out:${here('out')}`);
-    const end = ['instances', 'terminate', 'byhand', '--rescue', '--yes'];
-    const { code, stderr } = await gpucloud(...end);
-    expect([code, stderr]).toEqual([125, expect.stringContaining('. Nothing was terminated.')]);
-    await done('instances', 'expire', 'byhand', '--rescue', 'none');
-    const none = await gpucloud(...end);
-    expect([none.code, none.stderr]).toEqual([
-      2,
-      expect.stringContaining('byhand has no --rescue paths. Nothing was terminated.'),
-    ]);
-    await done('instances', 'expire', 'byhand', '--rescue', `out:${here('out')}`);
-    expect(await statusOf('byhand')).toBe('ACTIVE');
-    await there('byhand', 'mkdir out; echo mine > out/a');
-    await done(...end);
-    expect(readFileSync(here('out', 'a'), 'utf8')).toBe('mine\n');
-  });
-
   test('do not fail any more after a copy by hand, which names a file that changes', async () => {
     await create('mended', '--rescue', `nb:${here('nb')}`);
     await late('54m');
@@ -240,30 +194,5 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     );
     const { stderr } = await done('instances', 'terminate', 'mended', '--rescue', '--yes');
     expect(stderr).toContain('the last copy differs in busy');
-  });
-
-  test('are copied again at the deadline from an instance without sha256sum', async () => {
-    const bin = join(computer.home, 'bin');
-    mkdirSync(bin, { recursive: true });
-    for (const folder of ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']) {
-      for (const name of existsSync(folder) ? readdirSync(folder) : []) {
-        if (/^(sha256sum|shasum)$/.test(name) || existsSync(join(bin, name))) continue;
-        symlinkSync(join(folder, name), join(bin, name));
-      }
-    }
-    const bare = { env: { ...env, PATH: bin } };
-    const pass = () => computer.gpucloud(['instances', 'reap'], bare);
-    await create('bare', '--rescue', `out:${here('out')}`);
-    await there('bare', 'mkdir out; echo 1 > out/a');
-    await late('54m');
-    expect((await pass()).code).toBe(0);
-    await there('bare', 'echo 2 > out/a');
-    await late('7m');
-    const { code, stderr } = await pass();
-    expect(code, stderr).toBe(0);
-    expect(readFileSync(here('out', 'a'), 'utf8')).toBe('2\n');
-    expect(stderr).toBe(
-      'warning: Could not compare all of out of bare: the instance has neither sha256sum nor shasum\n',
-    );
   });
 });

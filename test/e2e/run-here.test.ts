@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { hereReport } from '../../src/json-results/jobs.ts';
-import { runFast } from '../jobs/fast-run.ts';
 import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
 import { needs } from '../support/needs.ts';
-import { until } from '../support/ssh-world.ts';
 
 const ENDED = { 'job-1': 'TERMINATING', 'job-2': 'TERMINATING', 'job-3': 'TERMINATING' };
 const VARIABLES =
@@ -84,40 +81,5 @@ describe('gpucloud run --here', { timeout: 60_000, ...needs('ssh') }, () => {
     const { code, stderr } = await world.computer.gpucloud(argv, { env });
     expect({ code, statuses: world.statuses() }).toEqual({ code: 9, statuses: {} });
     expect(stderr).toContain('Could not make a temporary folder');
-  });
-
-  test('runs the notification command once when the --here command exits', async () => {
-    const heard = join(home, 'heard');
-    const notify = ['sh', '-c', `cat >>${heard}`];
-    const profiles = { work: { base_url: world.service.url, notify } };
-    const config = join(home, 'config', 'config.json');
-    await mkdir(join(home, 'config'), { recursive: true });
-    await writeFile(config, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
-    const { code } = await world.run([], ['sh', '-c', 'exit 6']);
-    await rm(config);
-    expect(code).toBe(6);
-    expect(JSON.parse(await readFile(heard, 'utf8'))).toMatchObject({
-      event: 'job_ended',
-      name: 'job',
-      exit_code: 6,
-      message: 'The command on job-1 to job-3 exited with 6. Terminated job-1 to job-3.',
-    });
-  });
-
-  test('fetches from the others if one instance stops responding, and terminates all instances', async () => {
-    const script =
-      'cd "$0"; for n in 1 2 3; do ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job-$n "echo z >gpucloud-run/work/z"; done; touch up; while [ ! -f go ]; do sleep 0.1; done';
-    const words = world.words('--fetch', `z:${join(home, 'alive')}`, '--report', join(home, 'r'));
-    const ended = runFast(world, [...words, '--', 'sh', '-c', script, home]);
-    await until(() => existsSync(join(home, 'up')));
-    await world.sshds[1]?.stop();
-    await writeFile(join(home, 'go'), '');
-    const { code, stderr } = await ended;
-    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 125, statuses: ENDED });
-    expect(stderr).toMatch(/^error: job-2: .*Connection refused/m);
-    for (const n of [1, 3]) {
-      expect(await readFile(join(home, 'alive', `job-${n}`, 'z'), 'utf8')).toBe('z\n');
-    }
-    expect((await report()).instances[1]).toMatchObject({ terminated: true, fetched: [] });
   });
 });

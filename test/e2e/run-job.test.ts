@@ -66,22 +66,4 @@ describe('gpucloud run', needs('ssh'), () => {
       cost_at_most: '89.90',
     });
   });
-
-  test("exits with the command's own code 7 if the instance is terminated", async () => {
-    const { code } = await world.run(['--report', 'report.json'], ['sh', '-c', 'exit 7']);
-    const report = await readFile(join(world.computer.home, 'report.json'), 'utf8');
-    expect(code).toBe(7);
-    expect(JSON.parse(report)).toMatchObject({ command_exit_code: 7, terminated: true });
-  });
-
-  test('distinguishes a job from an earlier job in the same home folder', async () => {
-    const folder = join(world.there, 'gpucloud-run');
-    await mkdir(join(folder, 'started'), { recursive: true });
-    for (const file of ['out', 'err']) await writeFile(join(folder, file), 'old\n');
-    await writeFile(join(folder, 'exit'), '000\n');
-    const { code, stdout, stderr } = await world.run([], ['echo', 'new']);
-    expect({ code, stdout }).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain('~/gpucloud-run of another job, so gpucloud did not run the command');
-    expect(world.status()).toBe('TERMINATING');
-  });
 });

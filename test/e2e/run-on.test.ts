@@ -75,24 +75,6 @@ describe('gpucloud run --on', needs('ssh'), () => {
     expect(logs).toEqual({ code: 0, stdout: '7\n', stderr: '' });
   });
 
-  test('runs one job at a time, and stops only the command with jobs stop', async () => {
-    const started = await runOn(
-      ['--detach', '--fetch', here('result')],
-      ...['sh', '-c', 'trap "echo x >result; exit 9" INT; echo up; while :; do sleep 0.1; done'],
-    );
-    expect(started, started.stderr).toMatchObject({ code: 0 });
-    await until(() => existsSync(join(world.there, 'gpucloud-run', 'out')));
-    const second = await runOn([], 'touch', 'second');
-    expect(second.code, second.stderr).toBe(5);
-    expect(second.stderr).toContain('gpucloud jobs logs dev');
-    expect(await jobs()).toMatchObject([{ status: 'RUNNING', on: true, ended_at: null }]);
-    const stopped = await gpucloud(['jobs', 'stop', 'dev', ...signIn()]);
-    expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
-    expect(await readFile(join(world.computer.home, 'result'), 'utf8')).toBe('x\n');
-    expect(await jobs()).toMatchObject([{ status: 'EXITED', exit_code: 9 }]);
-    expect(await runOn([], 'sh', '-c', '[ ! -e second ]')).toMatchObject({ code: 0 });
-  });
-
   test('finishes and fetches a detached job with jobs attach or reap', async () => {
     const command = ['sh', '-c', 'echo out; echo x >result; exit 4'];
     const more = ['--detach', '--fetch', here('result')];

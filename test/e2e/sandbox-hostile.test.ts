@@ -1,8 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ssh2 from 'ssh2';
 import { describe, expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
 import { manualClock } from '../support/clock.ts';
@@ -212,6 +213,37 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     expect(sleeps(4102)).toBe(true);
     await done('sandbox', 'reset', '--yes');
     expect([sleeps(4102), readdirSync(place())]).toEqual([false, []]);
+  });
+
+  test('keeps serving after an instance ended between a session and its command', async () => {
+    const server = computer.start(['sandbox', 'serve', '--json'], { env });
+    const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
+    const headers = { 'x-api-key': api_key };
+    await create('cut-off');
+    const { id } = JSON.parse((await done('instances', 'get', 'cut-off', '--json')).stdout);
+    const { ssh_port: port } = await dataOf<{ ssh_port: number }>(
+      fetch(`${url}/instances/${id}`, { headers }),
+    );
+    const client = new ssh2.Client();
+    const end = `"${RUNNER}" "${PROGRAM}" instances terminate ${id} --yes && sleep 1`;
+    const late = {
+      // ssh2 reads it when the session is open, before it sends the command.
+      get env() {
+        const { status } = spawnSync('sh', ['-c', end], { env: { ...computer.env, ...env } });
+        expect(status).toBe(0);
+        return {};
+      },
+    };
+    await new Promise<void>((closed) =>
+      client
+        .on('error', () => undefined)
+        .on('close', () => closed())
+        .on('ready', () => client.exec('true', late, () => undefined))
+        .connect({ host: '127.0.0.1', port, username: 'root', privateKey: readFileSync(key) }),
+    );
+    expect((await fetch(`${url}/users/me`, { headers })).status).toBe(200);
+    server.kill('SIGTERM');
+    expect(await outcomeOf(server)).toMatchObject({ code: 0 });
   });
 
   test('stops the job of a served instance in the sandbox profile after a server crash', async () => {

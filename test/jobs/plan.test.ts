@@ -109,6 +109,16 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toMatch(/would both be written to ".*(out|x)"/);
   });
 
+  test.each([
+    ['a missing folder', 'new/'],
+    ['an existing folder', 'folder'],
+  ])('rejects two paths that may be folders to %s', async (_, into) => {
+    const stderr = await refused('--fetch', local(`a:${into}`), '--fetch', local(`b:${into}`));
+    expect(stderr).toBe(
+      `error: --fetch "b" and "a" may be folders, whose files would be mixed in "${join(folder, into).replace(/\/$/, '')}"\nhint: give each its own folder: 'REMOTE:LOCAL'\n`,
+    );
+  });
+
   test('rejects a pattern whose LOCAL is a file or contains the home folder', async () => {
     expect(await refused('--fetch', `*.csv:${join(folder, 'file')}`)).toMatch(
       /--fetch "\*\.csv": ".*\/file" is not a folder/,
@@ -252,8 +262,8 @@ describe('gpucloud run before renting', () => {
 
   test('accepts two fetches to different files in a missing folder', async () => {
     const into = join(folder, 'new', 'results/');
-    const words = ['--fetch', `a:${into}`, '--fetch', `b:${into}`, '--sync', join(folder, 'none')];
-    expect(await refused(...words)).toContain('--sync: the folder');
+    const words = ['--fetch', `a:${into}`, '--fetch', `b.csv:${into}`];
+    expect(await refused(...words, '--sync', join(folder, 'none'))).toContain('--sync: the folder');
   });
 
   test('rejects an empty --sync, which would copy the current folder', async () => {

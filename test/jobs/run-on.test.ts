@@ -129,7 +129,7 @@ describe('run --on', () => {
     const { code, stderr } = await jobs('attach', 'dev');
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: start it, which bills, and copy its results: /,
+      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: start dev, which bills, and copy its results: /,
     );
   });
 

@@ -23,6 +23,8 @@ describe('two fetches', () => {
     ['out-1:new', 'out-2:new', true],
     ['results:there', 'results:there', true],
     ['a.pt:there', 'b.pt:there', false],
+    ['out-1:there', 'out-2:there', true],
+    ['out-1:there', 'b.pt:there', false],
     ['a.pt:new/', 'b.pt:new/', false],
     ['*.pt:new/', 'b.pt:new/', true],
     ['*.csv:new/', 'b.pt:new/', false],
@@ -50,9 +52,9 @@ describe('the results of another job', () => {
   });
   afterEach(() => world.close());
 
-  const refusal = (name: string) =>
+  const refusal = (name: string, finish = 'finish the other job: gpucloud jobs attach job') =>
     `error: --fetch "results": the job on job has not ended, and its results would be written to "${target}" too\n` +
-    `hint: give this job its own folder: --fetch results:${target}/${name}/; or finish the other job: gpucloud jobs attach job\n`;
+    `hint: give this job its own folder: --fetch results:${target}/${name}/; or ${finish}\n`;
   const records = () =>
     readdirSync(world.local('state/jobs')).filter((name) => name.endsWith('.json')).length;
 
@@ -62,6 +64,18 @@ describe('the results of another job', () => {
     const again = await world.run('true', ['--name', 'seed-2', ...fetch, ...more]);
     expect(again).toEqual({ code: 2, stdout: '', stderr: refusal('seed-2') });
     expect([world.renting.instances.size, records()]).toEqual([1, 1]);
+  });
+
+  test('refuse a run while its instance is stopped', async () => {
+    await world.detach(LASTS, ...fetch);
+    world.renting.rent(NEW, 'job', { status: 'STOPPED' });
+    const { code, stderr } = await world.run('true', ['--name', 'seed-2', ...fetch]);
+    const start =
+      'start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give them up: gpucloud instances terminate job';
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: `warning: job is STOPPED.\n${refusal('seed-2', start)}`,
+    });
   });
 
   test('refuse a run on another instance', async () => {

@@ -29,8 +29,11 @@ async function status() {
 describe('a command that soon fails, and whose path is missing', () => {
   const fetch = () => ['--fetch', `reslts:${world.local('out')}`];
 
-  test('is not kept if it wrote nothing', async () => {
-    const { code, stderr } = await world.run('exit 3', fetch());
+  test.each([
+    ['nothing', 'exit 3'],
+    ['only a cache', 'sleep 0.1; mkdir -p ~/.cache; touch ~/.cache/a; exit 3'],
+  ])('is not kept if it wrote %s', async (_what, command) => {
+    const { code, stderr } = await world.run(command, fetch());
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('Could not copy files out: reslts does not exist on the instance');
     expect(stderr).not.toContain('Kept job');
@@ -46,7 +49,8 @@ describe('a command that soon fails, and whose path is missing', () => {
   });
 
   test.each([
-    ['wrote something', 'touch log; exit 3', []],
+    ['wrote something', 'sleep 0.1; touch log; exit 3', []],
+    ['wrote to its home folder', 'sleep 0.1; mkdir ~/out; touch ~/out/a; exit 3', []],
     ['is to be kept', 'exit 3', ['--keep-on-failure', '1h']],
     ['succeeded', 'true', []],
   ])('is kept if it %s', async (_what, command, more) => {
@@ -61,7 +65,7 @@ describe('a command that soon fails, and whose path is missing', () => {
     const [project, disk] = [world.local('project'), world.local('disk')];
     for (const folder of [project, disk]) await mkdir(folder);
     await symlink(disk, join(project, 'out'));
-    await world.detach('touch out/log; exit 3', '--sync', project, ...fetch());
+    await world.detach('sleep 0.1; touch out/log; exit 3', '--sync', project, ...fetch());
     await exited(world);
     expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
   });

@@ -130,18 +130,20 @@ interface Options {
   readonly isEarly?: boolean;
 }
 
-/** Compiles each schema once for all clients: a client compiles those of all tools when it lists them. */
-class SharedValidator extends AjvJsonSchemaValidator {
+/** Compiles the schema of a tool at its first call: a client lists all tools, and calls few. */
+class LazyValidator extends AjvJsonSchemaValidator {
   readonly #compiled = new Map<string, JsonSchemaValidator<unknown>>();
 
   override getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
-    const text = JSON.stringify(schema);
-    const compiled = this.#compiled.get(text) ?? super.getValidator(schema);
-    this.#compiled.set(text, compiled);
-    return compiled as JsonSchemaValidator<T>;
+    return (input) => {
+      const text = JSON.stringify(schema);
+      const compiled = this.#compiled.get(text) ?? super.getValidator(schema);
+      this.#compiled.set(text, compiled);
+      return (compiled as JsonSchemaValidator<T>)(input);
+    };
   }
 }
-const jsonSchemaValidator = new SharedValidator();
+const jsonSchemaValidator = new LazyValidator();
 
 /** Starts `gpucloud mcp` in this process and connects a client. Returns when calls can rent. */
 export async function openAgent(

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { compileQuery } from '../../src/output/formats/query.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 
 const KEYS = [
@@ -79,4 +80,15 @@ describe('--query', () => {
     expect(code).toBe(2);
     expect(JSON.parse(stderr).error.message).toContain('--query "abs(@)"');
   });
+});
+
+test.each([
+  ['doubles a list', `@${'|[@,@][]'.repeat(30)}`, /: it takes longer than 0\.05 s$/],
+  ['doubles its result', `@${'|[@,@]'.repeat(30)}`, /: it takes longer than 0\.05 s$|too large$/],
+  ['makes a large text', "pad_left('a', `20000000`)", /: the result is too large$|takes longer/],
+  ['is long and wrong', `${'a.'.repeat(30_000)}a ]`, /: (it takes longer|unexpected)/],
+])('stops an untrusted query that %s', async (_what, query, message) => {
+  const limits = { milliseconds: 50, characters: 1_000 };
+  const search = async () => (await compileQuery(query, limits))(KEYS);
+  await expect(search()).rejects.toThrow(message);
 });

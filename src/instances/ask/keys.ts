@@ -94,6 +94,29 @@ export function choosableKeys(
   return keys.filter(({ id }) => usable.has(id));
 }
 
+/** Warns before renting for `--wait=ssh` if no private key of the instance is on this computer. */
+export async function warnOfKeyElsewhere(
+  ids: readonly string[],
+  until: string | undefined,
+  context: Context,
+): Promise<void> {
+  if (until !== 'ssh' || ids.length === 0) return;
+  const keys = await (await context.api()).sshKeys.list();
+  const text = keyElsewhereText(ids, keys, await privateHalves(keys, context));
+  if (text !== undefined) context.err.warn('no_ssh_key', text);
+}
+
+/** Only a warning, since ssh may find a private key elsewhere, as its configuration says. */
+export function keyElsewhereText(
+  ids: readonly string[],
+  keys: readonly SshKey[],
+  halves: readonly PrivateHalf[],
+): string | undefined {
+  const isKnown = keys.some(({ id }) => ids.includes(id));
+  if (!isKnown || halves.some(({ key }) => ids.includes(key.id))) return undefined;
+  return `No private key found in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
+}
+
 function noKeyText(keys: readonly SshKey[]): string {
   return keys.length === 0
     ? `No SSH key: the account has none, so you may not be able to log in. You can't add a key to an instance later. Add one to the account first: ${gpucloud('ssh-keys', 'add', 'FILE')}`

@@ -19,6 +19,7 @@ export interface Lists {
   readonly names: ReadonlyMap<string, string | undefined>;
   /** The account's SSH keys; undefined if unreadable. */
   readonly sshKeys: readonly SshKey[] | undefined;
+  /** Their private keys on this computer. */
   readonly halves: readonly PrivateHalf[];
   readonly templates: readonly Template[];
   /** Mountable drives. */

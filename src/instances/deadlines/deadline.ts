@@ -404,9 +404,22 @@ export function noteEnds(
 /** Prints when instances just rented will be terminated, or how to set a deadline. */
 export function noteNewEnds(typed: readonly string[], ends: WantedEnds, context: Context): void {
   noteEnds(typed, ends, context);
-  if (ends.deadline !== undefined || ends.if_idle !== undefined) return;
+  if (ends.deadline !== undefined || ends.if_idle !== undefined) {
+    if (ends.rescue === undefined) noteDisks(typed, context);
+    return;
+  }
   const expire = gpucloud('instances', 'expire', ...typed, '--after', '4h');
   context.err.note(`Deadline:    none. To set one: ${expire}`);
+}
+
+/** Prints that the end of these instances deletes their disks. `typed` holds their names in a command. */
+export function noteDisks(typed: readonly string[], { err }: Context): void {
+  const [first, ...others] = typed;
+  if (first === undefined) return;
+  const [disks, name] =
+    others.length === 0 ? [`the disk of ${first}`, first] : ['their disks', 'NAME'];
+  const rescue = gpucloud('instances', 'expire', name, '--rescue', 'PATH');
+  err.note(`Termination deletes ${disks}. To copy files first: ${rescue}`);
 }
 
 function rescueLine(typed: readonly string[]): string {

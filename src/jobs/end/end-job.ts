@@ -9,7 +9,13 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
-import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '../record/record.ts';
+import {
+  hasFailedSetup,
+  isCollected,
+  type JobRecord,
+  type RentedRecord,
+  removeOldJobs,
+} from '../record/record.ts';
 import { missingPaths, rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
 import { costAtMost } from './cost.ts';
@@ -177,7 +183,9 @@ export async function leftJob(
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
     : isUnstopped
-      ? cause.with(cause.message, { hint: hintIfStopped(job) ?? cause.hint })
+      ? cause.with(cause.message, {
+          hint: hintIfStopped(record, job.instance?.status) ?? cause.hint,
+        })
       : await left();
   return { ...rest, terminated: 'unknown', error };
 }
@@ -248,7 +256,7 @@ export function billsText(id: string, context: Context): Promise<string> {
 function outOfReach(job: Job, cause: CliError): CliError {
   const { id, name } = job.record;
   const typed = typedName(name, id);
-  const ifStopped = hintIfStopped(job);
+  const ifStopped = hintIfStopped(job.record, job.instance?.status);
   const message =
     ifStopped === undefined
       ? `Could not connect to ${name}, and its command may still run: ${withStop(withoutBill(cause).message)}`
@@ -258,11 +266,14 @@ function outOfReach(job: Job, cause: CliError): CliError {
 }
 
 /** Returns how to get at the results on a STOPPED instance, which a new attempt would not reach. */
-function hintIfStopped({ record: { id, name }, instance }: Job): string | undefined {
-  if (instance?.status !== 'STOPPED') return undefined;
-  const typed = typedName(name, id);
+export function hintIfStopped(
+  { id, name }: Pick<JobRecord, 'id' | 'name'>,
+  status: string | undefined,
+): string | undefined {
+  if (status !== 'STOPPED') return undefined;
+  const typed = typedName(name, id ?? '');
   const copy = `${gpucloud('instances', 'start', typed, '--wait=ssh')} && ${gpucloud('jobs', 'attach', typed)}`;
-  return `start it, which bills, and copy its results: ${copy}; or give them up: ${gpucloud('instances', 'terminate', typed)}`;
+  return `start ${name}, which bills, and copy its results: ${copy}; or give them up: ${gpucloud('instances', 'terminate', typed)}`;
 }
 
 function interrupted({ record }: Job, cause: CliError): CliError {
@@ -292,7 +303,7 @@ function commandText({ exit_code, command_started_at, lost_at, here }: RentedRec
 function leftOn(job: Job, cause: CliError): CliError {
   const { id, name, exit_code } = job.record;
   const typed = typedName(name, id);
-  const ifStopped = hintIfStopped(job);
+  const ifStopped = hintIfStopped(job.record, job.instance?.status);
   const hint = ifStopped ?? `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
   const runs = ifStopped === undefined ? 'Its command may still run' : 'Its command no longer runs';
   const state = exit_code === null ? runs : `Its command exited with ${exit_code}`;

@@ -210,11 +210,18 @@ send KILL; ended 5 || exit 1
 export const WROTE_NOTHING = 'gpucloud-run wrote nothing';
 
 /**
- * Prints whether nothing in the command's folder has changed since its supervisor started. Follows
- * symlinks, which may lead to another disk, and prints nothing if \`find\` fails or is missing.
+ * Prints whether nothing in the command's folder, and no file in the home folder, has changed since
+ * its supervisor started. Follows symlinks in the command's folder, which may lead to another disk.
+ * Skips hidden files in the home folder, where a command that writes no results caches downloads.
+ * Prints nothing if \`find\` fails or is missing.
  */
-export const WROTE = `cd ${WORK} && [ -f ../since ] &&
-first=$({ find -L . -newer ../since || echo unknown; } | head -n 1) &&
+export const WROTE = `[ -f ${FOLDER}/since ] &&
+first=$({
+  find -L ${WORK} -newer ${FOLDER}/since &&
+    find . ! -name . '(' -name '.*' -o -path ./${FOLDER} ')' -prune \\
+      -o -type f -newer ${FOLDER}/since -print ||
+    echo unknown
+} | head -n 1) &&
 [ -z "$first" ] && echo '${WROTE_NOTHING}'`;
 
 export const BUSY = 'gpucloud-run busy';

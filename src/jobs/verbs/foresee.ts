@@ -41,10 +41,20 @@ export async function foreseeJob(
     failed: 'none',
   });
   if (step === 'leave' && record.kept !== null) return { action: 'keep', why: 'its job kept it' };
-  const action = actionOf(step, state.kind);
-  const isByTime = action === 'finish_job' && time !== 'early' && isOpen(state.kind);
+  const isUncopied = state.kind === 'exited' && !state.isReachable && !happened.collected;
+  const kind = isUncopied ? 'unreachable' : state.kind;
+  const action = actionOf(step, kind);
+  const isEnd = action === 'finish_job' || action === 'terminate';
+  const why = kind === 'unreachable' ? await unreachedText(record, context) : WHY[kind];
   const when = time === 'past' ? 'its deadline has passed' : 'its deadline is near';
-  return { action, why: isByTime ? `${when}, and ${WHY[state.kind]}` : WHY[state.kind] };
+  return { action, why: isEnd && time !== 'early' && isOpen(kind) ? `${when}, and ${why}` : why };
+}
+
+async function unreachedText({ id }: RentedRecord, context: Context): Promise<string> {
+  // The look has just read the instance.
+  const { instances } = await (await context.journal()).read();
+  const { last } = instances.find((one) => one.id === id) ?? {};
+  return last?.status === 'STOPPED' ? 'it is STOPPED' : WHY.unreachable;
 }
 
 /** Whether only the deadline ends a job in this state. */
@@ -54,14 +64,16 @@ function isOpen(state: keyof typeof WHY): boolean {
 
 function actionOf(step: Step, state: keyof typeof WHY): Foreseen['action'] {
   if (step === 'leave') return state === 'lost' ? 'keep' : 'nothing';
-  return step === 'reportLost' || step === 'keep' ? 'keep' : 'finish_job';
+  if (step === 'reportLost' || step === 'keep') return 'keep';
+  // Nothing is copied.
+  return state === 'unreachable' ? 'terminate' : 'finish_job';
 }
 
 const WHY = {
   preparing: 'its command was never started',
   running: 'its command still runs',
   exited: 'its command has exited',
-  lost: 'its command disappeared without an exit code',
+  lost: 'its command has disappeared',
   unreachable: 'its job does not respond',
   gone: 'it has ended, or is in ERROR',
   ended: 'its job has ended',

@@ -53,7 +53,13 @@ function accept(client: Connection, serving: Serving & WithPages): void {
     if (isKnown) attempt.accept();
     else attempt.reject(['publickey']);
   });
-  client.on('session', (open) => serveSession(open(), serving));
+  client.on('session', (open) => {
+    const session = open();
+    // ssh2 knows a session without a command by its class's name, which the bundle shortens. It would
+    // throw when such a connection ends.
+    Object.defineProperty(session.constructor, 'name', { value: 'Session' });
+    serveSession(session, serving);
+  });
   serveForwards(client, serving.pageAt);
   // Ignores the error, since ssh itself reports it.
   client.on('error', () => undefined);

@@ -55,14 +55,6 @@ describe('unexplained charges', () => {
     });
     expect(codes(doc)).toContain('unexplained_charges');
     const { stdout } = await world.cli(['status']);
-    expect(stdout).toContain(
-      'Something unknown may be billing: 3,357.60 ₽ was charged in the last 24 h',
-    );
-    // Charges of 89.90 form a group too, but the known instance explains them.
-    expect(stdout).toContain(
-      'The largest group: 24 charges of 50.00 ₽: no description. To investigate',
-    );
-    expect(stdout).toContain('\n    gpucloud audit\n');
     expect(stdout).toContain('Unknown    1,110.10 ₽ in unexplained charges\n');
   });
 

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
@@ -17,6 +18,7 @@ const MINUTE = 60_000;
 const LASTS = 'touch up; while :; do sleep 0.1; done';
 const got = () => existsSync(world.local('got/a'));
 
+const stop = () => world.renting.rent(NEW, 'job', { status: 'STOPPED' });
 const create = (rescue?: string) => createBox(world, rescue);
 
 interface Situation {
@@ -68,16 +70,26 @@ const SITUATIONS: readonly Situation[] = [
     copies: true,
   },
   {
+    is: '--rescue and a deadline that passed while this computer slept for 6 hours',
+    begin: () => create('out').then(() => world.advance(7 * 60 * MINUTE)),
+    action: 'rescue',
+    why: 'its deadline has passed',
+    outcomes: ['terminated'],
+    copies: true,
+  },
+  {
     is: '--rescue that failed, and whose budget was used up while this computer slept',
     async begin() {
-      await create('missing');
+      await create('late');
       world.advance(70 * MINUTE);
       expect((await reap(world)).rows).toMatchObject([{ outcome: 'kept' }]);
-      world.advance(61 * MINUTE);
+      renameSync(join(world.there(NEW), 'out'), join(world.there(NEW), 'late'));
+      world.advance(6 * 60 * MINUTE);
     },
     action: 'rescue',
     why: 'its --rescue budget is used up, so this is the last try',
     outcomes: ['terminated'],
+    copies: true,
   },
   {
     is: 'a command that runs',
@@ -105,6 +117,19 @@ const SITUATIONS: readonly Situation[] = [
     outcomes: ['terminated'],
   },
   {
+    is: 'a command that exited before its deadline passed',
+    async begin() {
+      const words = ['--fetch', `out:${world.local('got')}`];
+      await world.detach('mkdir out; echo x >out/a', ...words);
+      await exited(world);
+      world.advance(120 * MINUTE);
+    },
+    action: 'finish_job',
+    why: 'its command has exited',
+    outcomes: ['terminated'],
+    copies: true,
+  },
+  {
     is: 'a job that does not respond',
     async begin() {
       await world.detach(LASTS);
@@ -114,6 +139,36 @@ const SITUATIONS: readonly Situation[] = [
     action: 'nothing',
     why: 'its job does not respond',
     outcomes: [],
+  },
+  {
+    is: 'a command on a stopped instance',
+    begin: () => world.detach(LASTS).then(stop),
+    action: 'nothing',
+    why: 'it is STOPPED',
+    outcomes: [],
+  },
+  {
+    is: 'a command on a stopped instance past its deadline',
+    begin: () =>
+      world
+        .detach(LASTS)
+        .then(stop)
+        .then(() => world.advance(70 * MINUTE)),
+    action: 'terminate',
+    why: 'its deadline has passed, and it is STOPPED',
+    outcomes: ['terminated'],
+  },
+  {
+    is: 'a stopped instance past its deadline, kept for results',
+    async begin() {
+      await world.gpucloud(['instances', 'reap', '--every', '5m']);
+      await world.run('true', ['--fetch', `missing:${world.local('got/b')}`]);
+      stop();
+      world.advance(70 * MINUTE);
+    },
+    action: 'terminate',
+    why: 'its deadline has passed, and it is STOPPED',
+    outcomes: ['terminated'],
   },
 ];
 

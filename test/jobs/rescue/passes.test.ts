@@ -41,6 +41,22 @@ test('terminate --rescue copies first', needs('ssh'), async () => {
   expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
 });
 
+test('terminate --rescue terminates nothing without a copy', needs('ssh'), async () => {
+  await createBox(world, 'late');
+  const argv = ['instances', 'terminate', 'box', '--rescue', '--yes'];
+  const { code, stderr } = await world.gpucloud(argv);
+  expect({ code, stderr }).toEqual({
+    code: 125,
+    stderr: expect.stringMatching(/late does not exist.*\. Nothing was terminated\./),
+  });
+  await world.gpucloud(['instances', 'expire', 'box', '--rescue', 'none']);
+  expect(await world.gpucloud(argv)).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('box has no --rescue paths. Nothing was terminated.'),
+  });
+  expect(world.status()).toBe('ACTIVE');
+});
+
 describe('reap with --rescue', needs('ssh'), () => {
   test('does not count an interrupted copy as failed', async () => {
     await notifying(world);
@@ -74,10 +90,13 @@ describe('reap with --rescue', needs('ssh'), () => {
     expect(readFileSync(world.local('got/two\nlines'), 'utf8')).toBe('x');
   });
 
-  test('warns that it cannot compare without sha256sum and shasum', async () => {
+  test('warns that it cannot compare without sha256sum and shasum, and copies again', async () => {
     await createBox(world, 'out');
     world.ssh.path = await pathWithout(world.there(NEW), ['sha256sum', 'shasum']);
-    world.advance(70 * MINUTE);
+    world.advance(56 * MINUTE);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
+    writeFileSync(join(world.there(NEW), 'out', 'a'), 'new\n');
+    world.advance(5 * MINUTE);
     const { code, stderr } = await reap(world);
     expect({ code, warnings: warningsOf(stderr) }).toEqual({
       code: 0,
@@ -85,7 +104,7 @@ describe('reap with --rescue', needs('ssh'), () => {
         'Could not compare all of out of box: the instance has neither sha256sum nor shasum',
       ],
     });
-    expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+    expect(readFileSync(world.local('got/a'), 'utf8')).toBe('new\n');
   });
 
   test.each([
@@ -106,6 +125,11 @@ describe('reap with --rescue', needs('ssh'), () => {
         world.ssh.refuse = () => 'Permission denied (publickey).';
       },
       'Permission denied (publickey)',
+    ],
+    [
+      'a missing path',
+      async () => rmSync(join(world.there(NEW), 'out'), { recursive: true }),
+      'Could not copy the --rescue paths of box: out does not exist',
     ],
   ])(
     'keeps the instance after %s until its budget is used up, then terminates it once',

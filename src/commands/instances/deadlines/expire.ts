@@ -16,6 +16,7 @@ import {
   deadlineText,
   type Expiry,
   laterDeadline,
+  noteDisks,
   rescueBudgetOption,
   rescueOption,
   setDeadline,
@@ -29,7 +30,6 @@ import { ensureDeadlineOptional } from '../../../instances/rent/guards.ts';
 import { instanceFinder } from '../../../instances/resolve.ts';
 import { ensureRescueSignIn, toRescue } from '../../../jobs/rescue/wanted.ts';
 import { field, type View } from '../../../output/output.ts';
-import { gpucloud } from '../../../output/shell-line.ts';
 import { minuteText, spanText } from '../../../output/time.ts';
 import { inRoubles, type Money, priceIn } from '../../../rules/money.ts';
 import { typedName } from '../../../rules/names.ts';
@@ -132,7 +132,13 @@ export const expire = verb({
     if (done.length > 0 && expiry !== 'never') {
       const { rescue: _none, ...others } = expiry;
       await warnUnenforced(endsNeed(rescue === 'none' ? others : expiry), journal, context);
-      if (rescue === undefined) noteDisks(done, context);
+      const bare = done.filter((one) => one.rescue === undefined);
+      if (rescue === undefined) {
+        noteDisks(
+          bare.map(({ name, id }) => typedName(name, id)),
+          context,
+        );
+      }
     }
     await showDone({ typed, done, failed: [...failed, ...left] }, expiringView, context);
   },
@@ -223,19 +229,6 @@ function ruleText(
   return `Idle rule of ${name}: terminated after ${rule} without use${change}.`;
 }
 
-/** Notes that the end of these instances deletes their disks, except those with a rescue. */
-function noteDisks(changed: readonly Changed[], { err }: Context): void {
-  const bare = changed.filter((one) => one.rescue === undefined);
-  const [first] = bare;
-  if (first === undefined) return;
-  const [disks, typed] =
-    bare.length === 1
-      ? [`the disk of ${first.name}`, typedName(first.name, first.id)]
-      : ['their disks', 'NAME'];
-  const rescue = gpucloud('instances', 'expire', typed, '--rescue', 'PATH');
-  err.note(`Termination deletes ${disks}. To copy files first: ${rescue}`);
-}
-
 async function expiryOf(
   wanted: Wanted,
   {
@@ -248,7 +241,10 @@ async function expiryOf(
   if (wanted === 'never') return wanted;
   const deadline = wanted && (await deadlineFrom(wanted, context));
   const later = laterDeadline(wanted, context.serviceClock.now());
-  if (later !== undefined) context.err.warn('deadline_later', later.text);
+  if (later !== undefined) {
+    const kept = all ? ' Instances with an earlier deadline keep it.' : '';
+    context.err.warn('deadline_later', `${later.text}${kept}`);
+  }
   return {
     ...(deadline === undefined ? {} : { deadline }),
     ...(ifIdle === undefined ? {} : { if_idle: ifIdle }),

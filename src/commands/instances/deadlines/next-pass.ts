@@ -81,8 +81,8 @@ async function foresee(
 ): Promise<Foreseen> {
   const ofJobs: Foreseen[] = [];
   for (const job of jobs) ofJobs.push(await foreseeJob(job, every.job, context));
-  const finished = ofJobs.find(({ action }) => action === 'finish_job');
-  if (finished !== undefined) return finished;
+  const ended = ofJobs.find(({ action }) => action === 'finish_job' || action === 'terminate');
+  if (ended !== undefined) return ended;
   if (hasEnded(one)) return nothing('it has already ended');
   if (one.deadline === undefined) return nothing('its deadline could not be read');
   const overdue = one.deadline === null ? -1 : pass.time.now() - Date.parse(one.deadline);

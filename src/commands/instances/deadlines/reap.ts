@@ -47,11 +47,11 @@ const reapedView: View<Reaped> = {
 
 const planView: View<ReapPlan> = {
   columns: [
-    field('name', 'NAME'),
-    field('id', 'ID'),
-    field('deadline', 'DEADLINE', { kind: 'time' }),
-    field('action', 'ACTION'),
-    field('why', 'WHY'),
+    field('name', 'NAME', { whole: true }),
+    field('id', 'ID', { spared: true }),
+    field('deadline', 'DEADLINE', { kind: 'time', spared: true }),
+    field('action', 'ACTION', { whole: true }),
+    field('why', 'WHY', { whole: true }),
   ],
   id: ({ id }) => id,
   empty: 'No instance has a deadline, an idle rule or a job.',

