@@ -9,7 +9,6 @@ import {
   isInterrupt,
   SeveralErrors,
   throwAll,
-  unforeseen,
 } from '../../../errors.ts';
 import { noteNewEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { OneOfSeveral } from '../../../instances/rent/several.ts';
@@ -92,12 +91,7 @@ function failuresIn(
   living: readonly Made[],
   { signal }: Context,
 ): CliError[] {
-  const reason: unknown = signal.reason;
-  const interrupt = signal.aborted
-    ? reason instanceof CliError
-      ? reason
-      : unforeseen(reason)
-    : undefined;
+  const interrupt = signal.reason instanceof CliError ? signal.reason : undefined;
   const failures = each.flatMap((one) => failureOf(one, interrupt) ?? []);
   const [first, ...others] = failures;
   if (first === undefined || interrupt === undefined) return failures;
