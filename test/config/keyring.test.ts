@@ -212,3 +212,25 @@ test("removes the new key from the keyring if the config file can't be changed",
   await expect(keep('two', full)).rejects.toThrow('the disk is full');
   expect([...entries.values()]).toEqual(['one']);
 });
+
+test('runs each key command once, and names the profile of one that fails', async () => {
+  const calls: string[] = [];
+  const { read } = openKeys({
+    helper: undefined,
+    start: async ({ args, hear }) => {
+      calls.push(args.join());
+      hear?.(`${args[0]}\n`, 'stdout');
+      const ended = Promise.resolve(args[0] === 'bad' ? 1 : 0);
+      return { ended, isLate: false, kill: () => undefined };
+    },
+    ...QUIET,
+  });
+  const place = (arg: string) => ({ kind: 'command', argv: ['vault', arg] }) as const;
+  expect(await read('work', place('one'))).toBe('one');
+  expect(await read('home', place('one'))).toBe('one');
+  expect(await read('home', place('two'))).toBe('two');
+  await expect(read('work', place('bad'))).rejects.toThrow(
+    'The key command of the profile "work" returned no key: it exited with code 1.',
+  );
+  expect(calls).toEqual(['one', 'two', 'bad']);
+});
