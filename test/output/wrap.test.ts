@@ -80,13 +80,17 @@ test('keeps every word of a paragraph', () => {
   }
 });
 
-test.each([
+test.each<[{ isTTY?: boolean; columns?: number }, { COLUMNS?: string }, number | undefined]>([
   [{ isTTY: true, columns: 80 }, {}, 80],
   [{ isTTY: true }, { COLUMNS: '72' }, 72],
   [{ isTTY: true, columns: 0 }, { COLUMNS: '7' }, 7],
   [{ isTTY: true, columns: 1 }, { COLUMNS: '7' }, 1],
   ...['wide', '0', '01', '7x', 'x7', '123456', ''].map(
-    (COLUMNS) => [{ isTTY: true }, { COLUMNS }, undefined] as const,
+    (COLUMNS): [{ isTTY: boolean }, { COLUMNS: string }, undefined] => [
+      { isTTY: true },
+      { COLUMNS },
+      undefined,
+    ],
   ),
   [{ columns: 80 }, { COLUMNS: '72' }, undefined],
 ])('returns the width of %j with %j: %s', (stream, env, columns) => {
