@@ -3,13 +3,7 @@ import type { Instance } from '../../../api/index.ts';
 import { writeCreated } from '../../../command-line/creation.ts';
 import { calledBy } from '../../../command-line/hints.ts';
 import type { Context } from '../../../context.ts';
-import {
-  CliError,
-  failuresOf,
-  isInterrupt,
-  SeveralErrors,
-  throwAll,
-} from '../../../errors.ts';
+import { CliError, failuresOf, isInterrupt, SeveralErrors, throwAll } from '../../../errors.ts';
 import { noteNewEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { OneOfSeveral } from '../../../instances/rent/several.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
