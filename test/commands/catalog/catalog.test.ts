@@ -189,6 +189,7 @@ describe('learning from instances', () => {
       { price_per_hour: null, price_at: null },
     ],
     ['no creation time', { created_at: null }, {}, { price_at: NOW }],
+    ['an offer alone', { base_image: null }, {}, {}],
     [
       'the longest name',
       {},
