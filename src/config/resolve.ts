@@ -171,10 +171,9 @@ function given(flag: string | undefined, text: string | undefined): Sourced<stri
  * Whether the sandbox stays active despite an address. The source with the higher rank wins. Two
  * values of the same rank are an error, and so is an address flag with a requested sandbox.
  *
- * | sandbox from      | --base-url | GPUCLOUD_BASE_URL |
- * |-------------------|------------|-------------------| | --profile         | error      | sandbox
- * | | GPUCLOUD_PROFILE  | error      | error             | | `current`         | address    |
- * address           |
+ * - `--profile` wins over GPUCLOUD_BASE_URL.
+ * - GPUCLOUD_PROFILE contradicts both.
+ * - `current` gives way to both.
  *
  * A key alone never deactivates the sandbox, since a key names no service.
  */

@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createServer } from 'node:https';
+import { createServer as createTcpServer } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
@@ -12,9 +14,11 @@ async function service() {
     requests.push(request.url ?? '');
     response.end('whole');
   });
-  // The names that clients ask for: false for an address.
+  // The names that clients ask for, false for an address, and their protocols.
   const handshakes: unknown[] = [];
-  server.on('secureConnection', (socket) => handshakes.push(socket.servername));
+  server.on('secureConnection', ({ servername, alpnProtocol }) =>
+    handshakes.push([servername, alpnProtocol]),
+  );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
     server.closeAllConnections();
@@ -59,7 +63,7 @@ test.each([
 ])('names the host %s in the handshake: %s', async (host, name) => {
   const { url, handshakes } = await service();
   await get(url.replace('127.0.0.1', host), trusting);
-  expect(handshakes).toEqual([name]);
+  expect(handshakes).toEqual([[name, 'http/1.1']]);
 });
 
 test("runs other work while waiting for the peer's handshake", async () => {
@@ -103,4 +107,21 @@ test("sends nothing if TLS can't be initialized", async () => {
   };
   await expect(get(url, broken)).rejects.toMatchObject({ code: 'ERR_TLS_NOT_READY' });
   expect(requests).toEqual([]);
+});
+
+test('drops a handshake in progress when it is closed', async () => {
+  const silent = createTcpServer();
+  onTestFinished(() => void silent.close());
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const { port } = new URL(urlOf(silent));
+  const parts = { tls: { connect: tlsConnect, createSecureContext: trusting } };
+  const connector = createConnector(parts, undefined, () => undefined);
+  const failed = new Promise((resolve) =>
+    connector.connect({ hostname: '127.0.0.1', protocol: 'https:', port }, (...[error]) =>
+      resolve(error),
+    ),
+  );
+  await once(silent, 'connection');
+  connector.close();
+  expect(await failed).toMatchObject({ code: 'ECONNRESET' });
 });

@@ -10,58 +10,96 @@ function printedHint(error: CliError): string | undefined {
   return hint && withProfile(hint, undefined);
 }
 
+const REACH = 'Run gpucloud doctor to check the network, base URL and proxy settings.';
+const PAGE = `The service sends JSON, not web pages. ${REACH}`;
+const UNCLEAR = 'Check the base URL, and run the command again with --debug to see the response.';
+const WRONG_URL = 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get';
+const AGAIN =
+  'Try again later: gpucloud instances stop i-1; see why it failed: gpucloud instances events i-1';
+const unresolved = (recover: string) =>
+  `Recover the request before you use the name again on any computer: ${recover}; list known instances: gpucloud instances list`;
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+
 test.each<[Failure, ErrorDetails, string | undefined]>([
   ['usage', { hint: 'say it right' }, 'say it right'],
   ['outcomeUnknown', { hint: 'its own', request: STOP }, 'its own'],
   ['storage', {}, undefined],
-  ['rateLimited', {}, 'Wait a moment'],
-  ['rateLimited', { retryAfterMs: 1500 }, 'again in 2 s'],
-  ['unreachable', { request: { ...STOP, obstacle: 'deadline' } }, '--timeout'],
-  ['unreachable', { request: { ...STOP, obstacle: 'network' } }, 'gpucloud doctor'],
-  ['notUnderstood', { request: { ...STOP, obstacle: 'web page' } }, 'gpucloud doctor'],
-  ['notUnderstood', { httpStatus: 302, request: STOP }, 'gpucloud profiles get'],
-  ['notUnderstood', { httpStatus: 200, request: STOP }, '--debug'],
-  ['authentication', { httpStatus: 401, request: STOP }, 'gpucloud login'],
+  ['storage', { request: STOP }, undefined],
+  ['rateLimited', {}, 'Wait a moment, then run the command again.'],
+  ['rateLimited', { retryAfterMs: 1000 }, 'Run the command again in 1 s.'],
+  ['rateLimited', { retryAfterMs: 1001, request: STOP }, 'Run the command again in 2 s.'],
+  [
+    'unreachable',
+    { request: { ...STOP, obstacle: 'deadline' } },
+    `Allow more time with --timeout. ${REACH}`,
+  ],
+  ['unreachable', { request: { ...STOP, obstacle: 'network' } }, REACH],
+  ['notUnderstood', { httpStatus: 302, request: { ...STOP, obstacle: 'web page' } }, PAGE],
+  ['authentication', { httpStatus: 403, request: { ...STOP, obstacle: 'web page' } }, PAGE],
+  ['notFound', { httpStatus: 404, request: { ...STOP, obstacle: 'web page' } }, PAGE],
+  ['notUnderstood', { httpStatus: 299, request: STOP }, UNCLEAR],
+  [
+    'notUnderstood',
+    { httpStatus: 300, request: STOP },
+    'Check the base URL: gpucloud profiles get',
+  ],
+  [
+    'notUnderstood',
+    { httpStatus: 399, request: STOP },
+    'Check the base URL: gpucloud profiles get',
+  ],
+  ['notUnderstood', { httpStatus: 400, request: STOP }, UNCLEAR],
+  ['notUnderstood', { request: STOP }, UNCLEAR],
   [
     'authentication',
     { httpStatus: 401, request: { operation: 'GET /users/me' } },
-    'gpucloud login',
+    'Sign in with a working key: gpucloud login',
   ],
-  ['notFound', { httpStatus: 404, request: STOP }, 'gpucloud instances list --all'],
-  ['wrongState', { httpStatus: 402, request: STOP }, 'gpucloud billing balance'],
-  ['wrongState', { httpStatus: 409, request: STOP }, 'gpucloud instances get i-1'],
   [
-    'notFound',
-    { httpStatus: 404, request: { operation: 'GET /users/me' } },
-    'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+    'wrongState',
+    { httpStatus: 402, request: STOP },
+    'Check your balance: gpucloud billing balance',
   ],
-  ['notFound', { httpStatus: 404, request: { operation: 'GET /storage/drives' } }, 'base URL'],
-  ['notFound', { httpStatus: 404, request: { operation: 'GET /elsewhere' } }, undefined],
-  ['refused', { httpStatus: 503, request: STOP }, 'gpucloud instances stop i-1'],
-  ['refused', { httpStatus: 422, request: STOP }, undefined],
-  ['outcomeUnknown', { request: STOP }, 'you can repeat gpucloud instances stop i-1'],
-  ['outcomeUnknown', { request: { operation: 'POST /instances' } }, 'gpucloud instances recover'],
-  ['outcomeUnknown', { request: { operation: 'POST /storage/drives' } }, 'gpucloud drives list'],
-  ['outcomeUnknown', { request: { operation: 'POST /api-keys' } }, 'gpucloud api-keys list'],
-  ['outcomeUnknown', { request: { operation: 'PUT /elsewhere' } }, 'before you send it again'],
+  ['notFound', { httpStatus: 404, request: { operation: 'GET /users/me' } }, WRONG_URL],
+  ['notFound', { httpStatus: 404, request: { operation: 'GET /storage/drives' } }, WRONG_URL],
+  ['notFound', { httpStatus: 404, request: { operation: 'GET /users/me/x' } }, undefined],
+  ['notFound', { httpStatus: 404, request: { operation: 'XGET /users/me' } }, undefined],
+  ['refused', { httpStatus: 499, request: STOP }, undefined],
+  ['refused', { httpStatus: 500, request: STOP }, AGAIN],
+  ['refused', { httpStatus: 408, request: STOP }, AGAIN],
+  ['refused', { httpStatus: 407, request: STOP }, undefined],
+  ['refused', { request: STOP }, undefined],
+  [
+    'outcomeUnknown',
+    { request: { operation: 'POST /instances' } },
+    unresolved("gpucloud instances recover ''"),
+  ],
+  ...['-name', ID].map((about): [Failure, ErrorDetails, string] => [
+    'outcomeUnknown',
+    { request: { operation: 'POST /instances', about } },
+    unresolved('gpucloud instances recover'),
+  ]),
+  [
+    'outcomeUnknown',
+    { request: { operation: 'PUT /elsewhere' } },
+    'Check whether the request took effect before you send it again.',
+  ],
 ])('maps %s with %o to the hint %s', (failure, details, hint) => {
-  const found = printedHint(new CliError(failure, 'It failed.', details));
-  if (hint === undefined) expect(found).toBeUndefined();
-  else expect(found).toContain(hint);
+  expect(printedHint(new CliError(failure, 'It failed.', details))).toBe(hint);
 });
 
 test('names the instance in the hint as the user typed it', () => {
   const error = new CliError('refused', 'It failed.', { httpStatus: 503, request: STOP });
-  expect(printedHint(calledBy('trainer', error))).toBe(
-    'Try again later: gpucloud instances stop trainer; see why it failed: gpucloud instances events trainer',
-  );
+  expect(printedHint(calledBy('trainer', error))).toBe(AGAIN.replaceAll('i-1', 'trainer'));
 });
 
 test("keeps an extended error's request and hint", () => {
   const error = new CliError('outcomeUnknown', 'It failed.', { request: STOP }).with(
     'box: It failed.',
   );
-  expect(printedHint(error)).toContain('gpucloud instances stop i-1');
+  expect(printedHint(error)).toBe(
+    'Check the status with gpucloud instances get i-1; you can repeat gpucloud instances stop i-1.',
+  );
 });
 
 const CASES: readonly (readonly [string, Failure, ErrorDetails])[] = [
@@ -78,8 +116,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
     'POST /instances',
     {
       503: 'Try again later.',
-      unknown:
-        'Recover the request before you use the name again on any computer: gpucloud instances recover i-1; list known instances: gpucloud instances list',
+      unknown: unresolved('gpucloud instances recover i-1'),
     },
   ],
   [
@@ -88,8 +125,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
       404: 'List known instances: gpucloud instances list --all',
       409: 'Only a TERMINATED instance can be reordered. Check the status: gpucloud instances get i-1',
       503: 'Try again later.',
-      unknown:
-        'Recover the request before you use the name again on any computer: gpucloud instances recover; list known instances: gpucloud instances list',
+      unknown: unresolved('gpucloud instances recover'),
     },
   ],
   [
@@ -106,7 +142,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
     {
       404: 'List known instances: gpucloud instances list --all',
       409: 'Only an ACTIVE instance can be stopped. Check the status: gpucloud instances get i-1',
-      503: 'Try again later: gpucloud instances stop i-1; see why it failed: gpucloud instances events i-1',
+      503: AGAIN,
       unknown:
         'Check the status with gpucloud instances get i-1; you can repeat gpucloud instances stop i-1.',
     },
@@ -124,7 +160,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
   [
     'POST /storage/drives',
     {
-      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      404: WRONG_URL,
       503: 'Try again later.',
       unknown: 'Check whether the drive exists: gpucloud drives list',
     },
@@ -150,7 +186,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
   [
     'POST /ssh-keys',
     {
-      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      404: WRONG_URL,
       503: 'Try again later.',
       unknown: 'Check whether the key exists: gpucloud ssh-keys list',
     },
@@ -166,7 +202,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
   [
     'POST /api-keys',
     {
-      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      404: WRONG_URL,
       503: 'Try again later.',
       unknown: 'Check whether the key exists: gpucloud api-keys list',
     },
@@ -174,7 +210,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
   [
     'PATCH /users/me',
     {
-      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      404: WRONG_URL,
       503: 'Try again later.',
       unknown: 'Check the name with gpucloud me get; you can repeat the update.',
     },
@@ -182,7 +218,7 @@ test.each<[operation: string, hints: Readonly<Record<string, string>>]>([
   [
     'POST /users/me/update-password',
     {
-      404: 'The base URL may be wrong, such as a missing /v1: gpucloud profiles get',
+      404: WRONG_URL,
       503: 'Try again later.',
       unknown:
         'Run gpucloud me set-password again. The service rejects the old password if the change took effect.',

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { candidates, continuing, isPlain } from '../../src/completion/names.ts';
@@ -139,14 +139,16 @@ describe('drives, SSH keys and templates', () => {
   test('offers what a list or a change showed last', async () => {
     expect(await offered('drives get')).toEqual([]);
     await world.cli(['drives', 'create', 'my data', '--size', '10', '-y']);
+    await world.cli(['drives', 'create', 'other', '--size', '10', '-y']);
     await world.cli(['templates', 'get', 'vllm']);
-    expect(await offered('drives get')).toEqual(['my data:AVAILABLE']);
-    expect(await offered('instances create --drive')).toEqual(['my data:AVAILABLE']);
+    expect(await offered('drives get')).toEqual(['my data:AVAILABLE', 'other:AVAILABLE']);
+    expect(await offered('instances create --drive')).toEqual(await offered('drives get'));
     expect(await offered('templates get')).toEqual(['jupyterlab:template', 'vllm:template']);
     await world.cli(['drives', 'update', 'my data', '--name', 'big']);
-    expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
+    expect(await offered('drives get')).toEqual(['big:AVAILABLE', 'other:AVAILABLE']);
+    await rm(file('drive'));
     await world.cli(['drives', 'list']);
-    expect(await offered('drives get')).toEqual(['big:AVAILABLE']);
+    expect(await offered('drives get')).toEqual(['big:AVAILABLE', 'other:AVAILABLE']);
   });
 
   test('offers none of another account to a profile whose address it used', async () => {
@@ -159,14 +161,14 @@ describe('drives, SSH keys and templates', () => {
   });
 
   test('offers SSH keys until they are deleted', async () => {
-    const key = join(world.home, 'key.pub');
-    await writeFile(key, `${sshPublicKey('ssh-ed25519')}\n`);
-    await world.cli(['ssh-keys', 'add', key, '--name', 'laptop']);
-    expect((await offered('ssh-keys delete')).map((line) => line.split(':')[0])).toEqual([
-      'laptop',
-    ]);
+    for (const [name, ...flags] of [['laptop', '--default'], ['desk']] as const) {
+      const key = join(world.home, `${name}.pub`);
+      await writeFile(key, `${sshPublicKey('ssh-ed25519')}\n`);
+      await world.cli(['ssh-keys', 'add', key, '--name', name, ...flags]);
+    }
+    expect(await offered('ssh-keys delete')).toEqual(['desk:ssh-key', 'laptop:default']);
     await world.cli(['ssh-keys', 'delete', 'laptop', '-y']);
-    expect(await offered('ssh-keys delete')).toEqual([]);
+    expect(await offered('ssh-keys delete')).toEqual(['desk:ssh-key']);
   });
 
   test('stores only names, IDs and states, with mode 0600', async () => {
@@ -221,9 +223,9 @@ describe('names with unusual characters', () => {
   });
 
   test('offers names with blanks, brackets and letters of any script', () => {
-    for (const name of ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z']) {
-      expect(isPlain(name)).toBe(true);
-    }
+    const plain = ['my data', 'Диск (2)', '数据-1', 'a@b', 'x:y/z', '_', 'a'.repeat(100)];
+    const odd = ['', ' a', 'a ', 'a  b', '-a', '(a)', 'a,b', 'Д,b', ' Д', '-Д', 'a'.repeat(101)];
+    expect([...plain, ...odd].filter(isPlain)).toEqual(plain);
   });
 
   test('offers the IDs of resources whose names differ only in case', () => {

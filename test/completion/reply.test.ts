@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { questionOf } from '../../src/completion/reply.ts';
+import type { Answer } from '../../src/completion/values.ts';
 
 const answer = (values: readonly string[], before = '') => ({
   before,
@@ -70,6 +71,54 @@ describe('PowerShell', () => {
   test('skips an alias of one letter', () => {
     expect(questionOf('powershell', ['g drives get |']).words).toEqual(['drives', 'get', '']);
   });
+});
+
+const FILES = { before: '', values: [], files: true };
+const VALUES = [
+  { value: 'a:b', help: 'one: two\\' },
+  { value: 'my data', help: '' },
+];
+
+test.each<[Parameters<typeof questionOf>[0], Answer, readonly string[]]>([
+  ['zsh', { before: '', values: VALUES, files: false }, ['- ', 'a\\:b:one\\: two\\\\', 'my data']],
+  [
+    'zsh',
+    { before: '-x=', values: VALUES, files: true, continues: 'list' },
+    ['fnc -x=', 'a\\:b:one\\: two\\\\', 'my data'],
+  ],
+  [
+    'fish',
+    { before: '-x=', values: VALUES, files: false, continues: 'path' },
+    ['-n -x=', '-x=a:b\tone: two\\', '-x=my data'],
+  ],
+  [
+    'fish',
+    { before: '', values: VALUES, files: false, replaces: true },
+    ['-r ', 'a:b\tone: two\\', 'my data'],
+  ],
+  [
+    'bash',
+    { before: '', values: VALUES, files: true, continues: 'list', replaces: true },
+    ['fncr', 'a:b', 'my\\ data'],
+  ],
+  ['bash', { before: '', values: VALUES, files: true, continues: 'list' }, ['f']],
+  ['bash', FILES, ['f']],
+  ['bash', { ...FILES, files: false, continues: 'list' }, ['-nc']],
+  ['zsh', FILES, ['f ']],
+  [
+    'powershell',
+    { before: '', values: VALUES, files: false, replaces: true },
+    ['a:b\tone: two\\', "'my data'\tmy data"],
+  ],
+  ['powershell', { before: '', values: VALUES, files: false }, []],
+])('replies to %s with %j: %j', (shell, given, lines) => {
+  const line = {
+    bash: ['gpucloud x y', 'y'],
+    powershell: ['gpucloud x y|'],
+    zsh: ['--', 'x', 'y'],
+    fish: ['--', 'x', 'y'],
+  };
+  expect(questionOf(shell, line[shell]).reply(given)).toEqual(lines);
 });
 
 test.each([

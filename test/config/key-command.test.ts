@@ -24,9 +24,47 @@ test('kills a key command at the timeout, and reports it without the key', async
   expect(JSON.stringify(error)).not.toContain(KEY);
 });
 
-test('reports exit code 143 of a key command that was not killed', async () => {
-  await expect(run(`echo ${KEY}; exit 143`, start)).rejects.toMatchObject({
-    message: expect.stringContaining('it exited with code 143'),
+/** Prints these texts, and ends like this. */
+function ending(ended: () => Promise<number>, ...texts: readonly string[]) {
+  const calls: unknown[] = [];
+  const play: Start = async ({ hear, ...program }) => {
+    calls.push(program);
+    for (const text of texts) hear?.(text, 'stdout');
+    hear?.('a note', 'stderr');
+    return { ended: ended(), isLate: false, kill: () => undefined };
+  };
+  return { calls, play };
+}
+
+const missing = (code: string) => () => Promise.reject(Object.assign(new Error('spawn'), { code }));
+
+test.each<[string, ReturnType<typeof ending>]>([
+  ['it exited with code 143', ending(async () => 143, KEY)],
+  ['it printed nothing on its first line', ending(async () => 0)],
+  ['it printed nothing on its first line', ending(async () => 0, ` \n${KEY}`)],
+  ['"pass" is not on PATH', ending(missing('ENOENT'))],
+  ["it can't be started (EACCES)", ending(missing('EACCES'))],
+])('reports why a key command returned no key: %s', async (why, { play }) => {
+  await expect(
+    runKeyCommand(['pass'], 'the profile "work"', play, never, () => undefined),
+  ).rejects.toMatchObject({
+    failure: 'authentication',
+    message: `The key command of the profile "work" returned no key: ${why}.`,
+  });
+});
+
+test('runs a key command for a minute at most, and returns its first line', async () => {
+  const notes: string[] = [];
+  const { calls, play } = ending(
+    async () => 0,
+    ` ${KEY.slice(0, 5)}`,
+    `${KEY.slice(5)} \r\nuser: ann`,
+  );
+  const argv = ['pass', 'show', 'gpu cloud'];
+  const key = await runKeyCommand(argv, 'it', play, never, (text) => notes.push(text));
+  expect({ key, notes, calls }).toEqual({
+    ...{ key: KEY, notes: ['a note'] },
+    calls: [{ file: 'pass', args: ['show', 'gpu cloud'], keepsApiKey: true, timeout: 60_000 }],
   });
 });
 

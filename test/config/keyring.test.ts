@@ -27,12 +27,9 @@ const start: Start = async ({ say = '', hear }) => {
   return { ended: Promise.resolve(0), isLate: false, kill: () => undefined };
 };
 
-const keys = openKeys({
-  helper: () => ({ file: 'keyring', args: [] }),
-  start,
-  stop: new AbortController().signal,
-  complain: () => undefined,
-});
+const QUIET = { stop: new AbortController().signal, complain: () => undefined };
+
+const keys = openKeys({ helper: () => ({ file: 'keyring', args: [] }), start, ...QUIET });
 
 const keep = (key: string, config: Config) =>
   keepKey(
@@ -67,26 +64,131 @@ test("stores a profile's second key beside the first in the keyring", async () =
   });
 });
 
-test.each([
-  ['did not respond within 3 s', true, ''],
-  ['its program returned nothing', false, ''],
-  ['its library is not installed', false, 'Error: Cannot find module'],
-])("reports why a keyring can't be read: %s", async (why, isLate, complaint) => {
-  const silent: Start = async ({ hear }) => {
+/** Opens keys whose keyring program ends like this. */
+function keysOf({ out = '', complaint = '', isLate = false, fails }: Ending, stop = QUIET.stop) {
+  const ending: Start = async ({ hear }) => {
     hear?.(complaint, 'stderr');
-    return { ended: Promise.resolve(1), isLate, kill: () => undefined };
+    hear?.(out, 'stdout');
+    const ended = fails === undefined ? Promise.resolve(1) : Promise.reject(fails);
+    ended.catch(() => undefined);
+    return { ended, isLate, kill: () => undefined };
   };
-  const { read } = openKeys({
-    helper: () => ({ file: 'keyring', args: [] }),
-    start: silent,
-    stop: new AbortController().signal,
-    complain: () => undefined,
-  });
-  const reading = read('work', { kind: 'keyring', entry: 'work 1' });
-  await expect(reading).rejects.toMatchObject({
+  return openKeys({ ...QUIET, helper: () => ({ file: 'keyring', args: [] }), start: ending, stop });
+}
+
+interface Ending {
+  readonly out?: string;
+  readonly complaint?: string;
+  readonly isLate?: boolean;
+  readonly fails?: Error;
+}
+
+const PLACE = { kind: 'keyring', entry: 'work 1' } as const;
+const fault = (text: string) => ({ out: JSON.stringify({ fault: text }) });
+const NO_SERVICE = 'no secret service is running';
+
+test.each<[string, Ending]>([
+  ['it did not respond within 3 s', { isLate: true }],
+  ['its program returned nothing', {}],
+  ['its program returned nothing', { out: 'null' }],
+  ['its program returned nothing', { out: '7' }],
+  ['its program returned nothing', { out: '{}' }],
+  [
+    'its library is not installed (npm install -g @napi-rs/keyring)',
+    { complaint: "Error: Cannot find module '@napi-rs/keyring'" },
+  ],
+  [
+    'its library is not installed (npm install -g @napi-rs/keyring)',
+    { complaint: 'Cannot find native binding' },
+  ],
+  [
+    "its program can't be started (EACCES)",
+    { fails: Object.assign(new Error('spawn'), { code: 'EACCES' }) },
+  ],
+  ...[
+    'Cannot autolaunch D-Bus',
+    'DBUS_SESSION_BUS_ADDRESS is not set',
+    'ServiceUnknown',
+    'The name was not provided by any .service files',
+    'No such file',
+    'Connection refused',
+    'without X11 $DISPLAY',
+  ].map((text): [string, Ending] => [NO_SERVICE, fault(text)]),
+  ['it is locked', fault('The collection is LOCKED')],
+  ['it is locked', fault('Prompt dismissed')],
+  ['it did not respond', fault('Did not receive a reply')],
+  ['it did not respond', fault('Timeout was reached')],
+  ['x'.repeat(200), fault('x'.repeat(201))],
+])("reports why a keyring can't be used: %s, for %j", async (why, ending) => {
+  const { read, putIntoKeyring, remove } = keysOf(ending);
+  await expect(read('work', PLACE)).rejects.toMatchObject({
     failure: 'authentication',
-    message: expect.stringContaining(why),
+    message: `The key of the profile "work" is in the system keyring, which can't be read: ${why}.`,
+    hint: 'unlock the keyring and try again, or enter the key again: gpucloud login --profile work --store file',
   });
+  await expect(putIntoKeyring('work', 'one')).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Could not save the key to the system keyring: ${why}.`,
+    hint: 'store it in a file (mode 0600): gpucloud login --store file',
+  });
+  await expect(remove('work', PLACE)).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Removed the key from profile "work", but could not remove it from the system keyring: ${why}.`,
+    hint: 'remove the key with the keyring\'s own program (service gpucloud, account "work 1")',
+  });
+});
+
+test('needs a program to read a keyring, and none to read a key in the config', async () => {
+  const { read, remove } = openKeys({ helper: undefined, start, ...QUIET });
+  await expect(read('work', PLACE)).rejects.toThrow(': no keyring is available.');
+  expect(await read('work', { kind: 'file', key: 'one' })).toBe('one');
+  expect(await remove('work', { kind: 'file', key: 'one' })).toBeUndefined();
+  expect(await remove('work', undefined)).toBeUndefined();
+});
+
+test.each<[string, Ending]>([
+  ['has stopped its program', {}],
+  ['comes after its answer', { out: '{"found":"one"}' }],
+])(
+  'an interrupt %s: reading ends with it, and so does storing that failed',
+  async (_what, ending) => {
+    const stop = new AbortController();
+    const reason = new Error('interrupted');
+    stop.abort(reason);
+    const { read, putIntoKeyring } = keysOf(ending, stop.signal);
+    await expect(read('work', PLACE)).rejects.toBe(reason);
+    const stored = putIntoKeyring('work', 'one');
+    if (ending.out === undefined) await expect(stored).rejects.toBe(reason);
+    else
+      expect(await stored).toEqual({
+        kind: 'keyring',
+        entry: expect.stringMatching(/^work [\da-f]{8}$/),
+      });
+  },
+);
+
+test('asks the keyring of gpucloud alone, with the key on stdin, for three seconds', async () => {
+  const calls: unknown[] = [];
+  const { read, putIntoKeyring, remove } = openKeys({
+    helper: () => ({ file: 'keyring', args: ['a'] }),
+    start: (program) => {
+      const { hear, say = '', ...rest } = program;
+      calls.push({ ...rest, say: JSON.parse(say) });
+      return start(program);
+    },
+    ...QUIET,
+  });
+  const place = await putIntoKeyring('work', 'one');
+  expect(await read('work', place)).toBe('one');
+  await remove('work', place);
+  const how = { file: 'keyring', args: ['a'], timeout: 3000 };
+  const of = { service: 'gpucloud', account: place.entry };
+  expect(calls).toEqual([
+    { ...how, say: { op: 'set', key: 'one', ...of } },
+    { ...how, say: { op: 'get', ...of } },
+    { ...how, say: { op: 'delete', ...of } },
+  ]);
+  expect([...entries]).toEqual([]);
 });
 
 test('removes the replaced key from the keyring', async () => {
@@ -109,4 +211,26 @@ test("removes the new key from the keyring if the config file can't be changed",
   };
   await expect(keep('two', full)).rejects.toThrow('the disk is full');
   expect([...entries.values()]).toEqual(['one']);
+});
+
+test('runs each key command once, and names the profile of one that fails', async () => {
+  const calls: string[] = [];
+  const { read } = openKeys({
+    helper: undefined,
+    start: async ({ args, hear }) => {
+      calls.push(args.join());
+      hear?.(`${args[0]}\n`, 'stdout');
+      const ended = Promise.resolve(args[0] === 'bad' ? 1 : 0);
+      return { ended, isLate: false, kill: () => undefined };
+    },
+    ...QUIET,
+  });
+  const place = (arg: string) => ({ kind: 'command', argv: ['vault', arg] }) as const;
+  expect(await read('work', place('one'))).toBe('one');
+  expect(await read('home', place('one'))).toBe('one');
+  expect(await read('home', place('two'))).toBe('two');
+  await expect(read('work', place('bad'))).rejects.toThrow(
+    'The key command of the profile "work" returned no key: it exited with code 1.',
+  );
+  expect(calls).toEqual(['one', 'two', 'bad']);
 });

@@ -65,3 +65,40 @@ test.each(Object.entries(CLIENT))('reads each documented field of %s', (name, sc
   );
   expect(odd).toEqual([]);
 });
+
+/** Lists the fields that may not be null, also inside other fields, but no rows of lists. */
+function requiredIn(
+  described: Schema,
+  field: Field | undefined,
+  path: string,
+  around: (value: unknown) => unknown = (value) => value,
+): string[] {
+  const { properties = {}, items } = schemaOf(described);
+  const inner = Object.entries(properties).flatMap(([name, one]) =>
+    requiredIn(one, field, `${path}.${name}`, (value) => around({ [name]: value })),
+  );
+  const each =
+    items === undefined ? [] : requiredIn(items, field, `${path}[]`, (value) => around([value]));
+  const isRequired = !path.endsWith('[]') && field?.safeParse(around(null)).success === false;
+  return [...(isRequired ? [path] : []), ...inner, ...each];
+}
+
+test.each<[keyof typeof CLIENT, readonly string[]]>([
+  ['Instance', ['id', 'status']],
+  ['InstanceEvent', ['id']],
+  ['Offer', []],
+  ['BaseImage', []],
+  ['Drive', ['id']],
+  ['Template', ['id']],
+  ['SshKey', ['id']],
+  ['User', ['id']],
+  ['ApiKey', ['id']],
+  ['Transaction', ['id']],
+  ['PromoBonus', []],
+])('requires of %s only %j', (name, required) => {
+  const shape: Readonly<Record<string, Field>> = CLIENT[name]().shape;
+  const found = Object.entries(schemaOf(name).properties ?? {}).flatMap(([field, described]) =>
+    requiredIn(described, shape[field], field),
+  );
+  expect(found).toEqual(required);
+});

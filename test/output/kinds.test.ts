@@ -1,11 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import type { Cell, Kind } from '../../src/output/output.ts';
 import {
   barOf,
   cellText,
+  checkColour,
   detailText,
   rawText,
-  statusColour,
+  shownCell,
 } from '../../src/output/table/kinds.ts';
 import { instant, local, relative } from '../../src/output/time.ts';
 import { inZone } from '../support/in-zone.ts';
@@ -29,9 +30,23 @@ describe('values for people', () => {
     [null, 'money', '', ''],
     ['1073741824', 'bytes', '1.00 GiB', '1.00 GiB'],
     ['1', 'bytes', '<0.01 GiB', '<0.01 GiB'],
+    ['10737418', 'bytes', '<0.01 GiB', '<0.01 GiB'],
+    ['10737419', 'bytes', '0.01 GiB', '0.01 GiB'],
+    ['-1', 'bytes', '-1', '-1'],
+    ['1 B', 'bytes', '1 B', '1 B'],
     ['0', 'bytes', '0.00 GiB', '0.00 GiB'],
     ['many', 'bytes', 'many', 'many'],
     [500, 'gigabytes', '500 GB', '500 GB'],
+    ['0.5', 'gigabytes', '0.5 GB', '0.5 GB'],
+    ['a1', 'gigabytes', 'a1', 'a1'],
+    ['1a', 'gigabytes', '1a', '1a'],
+    [7, 'load', '7 %', '7'],
+    [null, 'load', '', ''],
+    [55, 'bar', '█████▌', '█████▌'],
+    [0, 'bar', ' ', ' '],
+    [true, 'mark', '*', '*'],
+    [false, 'mark', '', ''],
+    ['maybe', 'yes', 'maybe', 'maybe'],
     [true, 'yes', 'yes', 'yes'],
     [false, 'yes', 'no', 'no'],
     [true, undefined, 'true', 'true'],
@@ -140,21 +155,41 @@ describe('times for people', () => {
   );
 });
 
-describe('statusColour', () => {
-  it.each([
-    ['ACTIVE', 'green'],
-    ['PROVISIONING', 'yellow'],
-    ['REBOOTING', 'yellow'],
-    ['ERROR', 'red'],
-    ['SUSPENDED', 'red'],
-    ['UNKNOWN', 'red'],
-    ['GONE', 'red'],
-    ['STOPPED', 'dim'],
-    ['TERMINATED', 'dim'],
-    ['HIBERNATED', undefined],
-    ['toString', undefined],
-    ['__proto__', undefined],
-  ])('returns for %s the colour %s', (word, colour) => {
-    expect(statusColour(word)).toBe(colour);
-  });
+test.each<[Kind, Record<string, readonly Cell[]>]>([
+  [
+    'status',
+    {
+      green: ['ACTIVE', 'AVAILABLE', 'IN_USE', 'COMPLETED'],
+      yellow: ['PROVISIONING', 'REBOOTING'],
+      red: ['ERROR', 'FAILED', 'SUSPENDED', 'UNKNOWN', 'GONE'],
+      dim: ['STOPPED', 'TERMINATED', 'DELETED', 'CANCELLED', 'EXPIRED'],
+      none: ['HIBERNATED', 'toString', '__proto__', 'ING', 'xSTOPPING', 'STOPPING.', null],
+    },
+  ],
+  ['severity', { red: ['ERROR'], yellow: ['WARNING'], none: ['INFO', 'ACTIVE'] }],
+  ['load', { green: [81, 100], none: [5, 80, '90', null], yellow: [0, 4] }],
+  ['bar', { green: [81], none: [80], yellow: [4] }],
+  ['text', { none: ['ERROR', 90] }],
+])('colours values of the kind %s', (kind, expected) => {
+  for (const [colour, values] of Object.entries(expected))
+    for (const value of values)
+      expect([value, shownCell(value, kind, terminal).colour ?? 'none']).toEqual([value, colour]);
+});
+
+test.each<[Cell, Kind | undefined, boolean | undefined]>([
+  [1, undefined, true],
+  [1, 'load', true],
+  [1, 'bar', false],
+  ['1', 'money', false],
+  ['', undefined, undefined],
+])('aligns %j of the kind %s as a number: %s', (value, kind, numeric) => {
+  expect(shownCell(value, kind, pipe).numeric).toBe(numeric);
+});
+
+test.each([
+  ['pass', 'green'],
+  ['WARN', 'yellow'],
+  ['FAIL', 'red'],
+])('colours the check %s %s', (mark, colour) => {
+  expect(checkColour(mark)).toBe(colour);
 });

@@ -117,10 +117,12 @@ describe('a spinner', () => {
 
   it('neither shows nor loads a spinner for short work', async () => {
     let aborted = false;
+    const slept: number[] = [];
     const patient: Clock = {
       ...clock,
-      sleep: (_milliseconds, signal) =>
+      sleep: (milliseconds, signal) =>
         new Promise((_resolve, reject) => {
+          slept.push(milliseconds);
           signal?.addEventListener('abort', () => {
             aborted = true;
             reject(signal.reason);
@@ -130,7 +132,7 @@ describe('a spinner', () => {
     const stderr = new Screen({ columns: 80 });
     const progress = messagesOn(stderr, { clock: patient }).progress('Reading');
     progress.done();
-    expect(aborted).toBe(true);
+    expect({ aborted, slept }).toEqual({ aborted: true, slept: [150] });
     await turns();
     expect(stderr.text).toBe('');
   });

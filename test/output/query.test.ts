@@ -34,11 +34,25 @@ describe('--query', () => {
     expect(await found('--query', 'length(@)', '-o', 'yaml')).toBe('2\n');
   });
 
-  test('writes a line per element of a --query result in jsonl and tsv', async () => {
-    expect(await found('--query', '[].{i: id}', '-o', 'jsonl')).toBe('{"i":"k1"}\n{"i":"k2"}\n');
-    expect(await found('--query', '[].[id, is_default, fingerprint]', '-o', 'tsv')).toBe(
-      'k1\ttrue\tSHA256:a\nk2\tfalse\t\n',
-    );
+  test.each([
+    ['[].{i: id}', ['jsonl'], '{"i":"k1"}\n{"i":"k2"}\n'],
+    ['length(@)', ['jsonl'], '2\n'],
+    ['[].[id, is_default, fingerprint]', ['tsv'], 'k1\ttrue\tSHA256:a\nk2\tfalse\t\n'],
+    ['[].id', ['tsv'], 'k1\nk2\n'],
+    ['[].id', ['csv'], 'k1\nk2\n'],
+    ['[].[id, is_default, fingerprint]', ['csv'], 'k1,true,SHA256:a\nk2,false,\n'],
+    ['[0].{i: id}', ['csv'], 'i\nk1\n'],
+    ['[[0].{i: id}, [1].{n: is_default}]', ['csv'], 'i,n\nk1,\n,false\n'],
+    ['[].{i: id}', ['csv', '--no-header'], 'k1\nk2\n'],
+    ['`[]`', ['csv'], ''],
+    ['[`{}`]', ['csv'], '\n'],
+    ["['=1', 'a']", ['csv'], '=1\na\n'],
+    ["['=1', 'a']", ['csv', '--csv-safe'], `"'=1"\na\n`],
+    ["[['=1', 'a']]", ['csv', '--csv-safe'], `"'=1",a\n`],
+    ['[{"=i": `"=1"`}]', ['csv', '--csv-safe'], `"'=i"\n"'=1"\n`],
+    ['[].id', ['yaml'], '- k1\n- k2\n'],
+  ])('writes the result of %s in %j', async (query, [format = '', ...flags], text) => {
+    expect(await found('--query', query, '-o', format, ...flags)).toBe(text);
   });
 
   test('prints --query text in tsv without quotes and control characters', async () => {
@@ -57,29 +71,52 @@ describe('--query', () => {
     expect(JSON.parse((await world.cli(argv)).stderr).error.code).toBe('usage');
   });
 
+  const [QUOTES, BACKTICKS] = [
+    "put text in single quotes: name=='box'; backticks are for JSON",
+    'put a number in backticks: `100`',
+  ];
   test.each([
-    [['--query', '[?'], '--query "[?": the expression is incomplete'],
-    [['--query', '[].id name'], '--query "[].id name": unexpected name at character 7'],
-    [['--query', 'a..b'], '--query "a..b": unexpected . at character 3'],
-    [['--query', '[?price > 100]'], 'put a number in backticks: `100`'],
-    [['--query', ''], '--query is empty'],
-    [['--query', ' '], '--query is empty'],
-    [['--query', '[?name==`x`]'], "put text in single quotes: name=='box'"],
-    [['--query', 'length(id, name)'], '--query "length(id, name)": Invalid arity: length()'],
-    [['--query', '[].{n: sum()}'], 'Invalid arity: sum()'],
-    [['--query', '[?size(@) > `1`]'], 'Unknown function: size()'],
-    [['--query', '[]', '-q'], '--query "[]": works with json, jsonl, yaml, csv, tsv, not id'],
-  ])('rejects the query %j before any request', async (argv, words) => {
-    const { code, stdout, stderr, requests } = await world.cli(['ssh-keys', 'list', ...argv]);
+    ['[?', ': the expression is incomplete', null],
+    ['[].id name', ': unexpected name at character 7', null],
+    ['a..b', ': unexpected . at character 3', null],
+    ['[?price > 100]', ': unexpected 100 at character 11', BACKTICKS],
+    [
+      '[?name==`x`]',
+      ': Syntax error: unexpected end of JSON input or invalid format for a JSON literal: `',
+      QUOTES,
+    ],
+    ['length(id, name)', ': Invalid arity: length() takes 1 argument but received 2', null],
+    ['[].{n: sum()}', ': Invalid arity: sum() takes 1 argument but received 0', null],
+    ['[?size(@) > `1`]', ': Unknown function: size()', QUOTES],
+  ])('rejects the query %j before any request', async (query, reason, hint) => {
+    const argv = ['ssh-keys', 'list', '--query', query];
+    const { code, stdout, stderr, requests } = await world.cli(argv);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
-    expect(stderr.replaceAll('\\"', '"')).toContain(words);
+    const message = `--query "${query}"${reason}`;
+    expect(JSON.parse(stderr).error).toMatchObject({ message, hint });
   });
 
-  test('exits with 2 and quotes an expression that does not fit the data', async () => {
-    const { code, stderr } = await world.cli(['ssh-keys', 'list', '--query', 'abs(@)']);
-    expect(code).toBe(2);
-    expect(JSON.parse(stderr).error.message).toContain('--query "abs(@)"');
+  test.each([
+    [['', '-o', 'csv'], '--query is empty'],
+    [[' ', '-o', 'csv'], '--query is empty'],
+    [['[]', '-q'], '--query "[]": works with json, jsonl, yaml, csv, tsv, not id'],
+  ])('rejects --query with %j before any request', async (words, message) => {
+    const result = await world.cli(['ssh-keys', 'list', '--query', ...words]);
+    expect(result).toEqual({ code: 2, stdout: '', stderr: `error: ${message}\n`, requests: [] });
   });
+
+  test.each(['abs(@)', `abs(@) || '${'x'.repeat(188)}'`, `abs(@) || '${'x'.repeat(189)}'`])(
+    'exits with 2 and quotes the start of an expression that does not fit the data: %s',
+    async (query) => {
+      const { code, stderr } = await world.cli(['ssh-keys', 'list', '--query', query]);
+      expect(code).toBe(2);
+      const shown = query.length > 200 ? `${query.slice(0, 200)}…` : query;
+      expect(JSON.parse(stderr).error).toMatchObject({
+        message: `--query "${shown}": Invalid type: abs() expected argument 1 to be type (number) but received type array instead.`,
+        hint: null,
+      });
+    },
+  );
 });
 
 test.each([

@@ -1,15 +1,23 @@
 import { expect, test } from 'vitest';
+import type { Colour } from '../../src/output/colour.ts';
 import type { Block } from '../../src/output/output.ts';
 import { screenText } from '../../src/output/table/screen.ts';
 
+const COLOURS: readonly Colour[] = ['bold', 'dim', 'red', 'yellow', 'green', 'cyan'];
+
 const STYLE = {
-  paint: (_colour: unknown, text: string) => text,
+  // Codes of terminals, which no table measures.
+  paint: (colour: Colour | undefined, text: string) =>
+    colour === undefined ? text : `\u001b[${30 + COLOURS.indexOf(colour)}m${text}\u001b[39m`,
   bars: true,
   terminal: true,
   now: () => 0,
 };
 
-const text = (blocks: readonly Block[], cells: number) => screenText(blocks, { ...STYLE, cells });
+const text = async (blocks: readonly Block[], cells: number, more = {}) =>
+  (await screenText(blocks, { ...STYLE, cells, ...more }))
+    .replaceAll('\u001b[39m', '</>')
+    .replaceAll(/\u001b\[3(\d)m/g, (_code, at) => `<${COLOURS[Number(at)]}>`);
 
 const NEXT: Block = {
   kind: 'facts',
@@ -22,7 +30,7 @@ const NEXT: Block = {
 
 test('puts each command beside its label if all fit', async () => {
   expect(await text([NEXT], 51)).toBe(
-    'Next\n' +
+    '<bold>Next</>\n' +
       '  connect      gpucloud instances ssh trainer\n' +
       '  stop paying  gpucloud instances terminate trainer\n',
   );
@@ -30,7 +38,7 @@ test('puts each command beside its label if all fit', async () => {
 
 test('puts the commands below their labels on a narrow terminal', async () => {
   expect(await text([NEXT], 50)).toBe(
-    'Next\n' +
+    '<bold>Next</>\n' +
       '  connect\n' +
       '    gpucloud instances ssh trainer\n' +
       '  stop paying\n' +
@@ -56,14 +64,16 @@ test('puts a needed column below its row if it does not fit', async () => {
     more: '1 more',
   };
   const rows = [
-    'NAME     STATUS        PER HOUR',
-    'trainer  PROVISIONING   89.90 ₽',
+    '<bold>NAME</>     <bold>STATUS</>        <bold>PER HOUR</>',
+    'trainer  <yellow>PROVISIONING</>   89.90 ₽',
     '  UNENFORCED in 3 h 59 min',
-    'lab      ACTIVE         89.90 ₽',
-    '1 more',
+    'lab      <green>ACTIVE</>         89.90 ₽',
+    '<dim>1 more</>',
   ];
   expect(await text([table], 40)).toBe(`${rows.join('\n')}\n`);
-  expect(await text([table], 60)).toContain('PER HOUR  UNENFORCED DEADLINE  AGE\n');
+  expect(await text([table], 60)).toContain(
+    '<bold>PER HOUR</>  <bold>UNENFORCED DEADLINE</>  <bold>AGE</>\n',
+  );
 });
 
 test('continues a long command with a backslash, between words', async () => {
@@ -96,9 +106,56 @@ test('cuts a name or leaves out columns, but never cuts a status', async () => {
     rows: [['a-long-name-of-an-instance', 'TERMINATING', '89.90', '3 h']],
   };
   expect(await text([table], 40)).toBe(
-    'NAME          STATUS       PER HOUR  AGE\na-long-name…  TERMINATING   89.90 ₽  3 h\n',
+    '<bold>NAME</>          <bold>STATUS</>       <bold>PER HOUR</>  <bold>AGE</>\na-long-name…  <yellow>TERMINATING</>   89.90 ₽  3 h\n',
   );
   expect(await text([table], 30)).toBe(
-    'NAME     STATUS       PER HOUR\na-long…  TERMINATING   89.90 ₽\n',
+    '<bold>NAME</>     <bold>STATUS</>       <bold>PER HOUR</>\na-long…  <yellow>TERMINATING</>   89.90 ₽\n',
+  );
+});
+
+test.each<[number, string[]]>([
+  [50, ['a     100.00  <cyan>████████████████████████████████████</>', 'long    0.50  <cyan>▏</>']],
+  [22, ['a     100.00  <cyan>████████</>', 'long    0.50  <cyan>▏</>']],
+  [21, ['a     100.00', 'long    0.50']],
+  [Number.POSITIVE_INFINITY, ['a     100.00', 'long    0.50']],
+  [200, [`a     100.00  <cyan>${'█'.repeat(100)}</>`, 'long    0.50  <cyan>▌</>']],
+])('draws bars on %i cells', async (cells, lines) => {
+  const bars = [
+    { label: 'a', value: '100.00', share: 1 },
+    { label: 'long', value: '0.50', share: 0.005 },
+    { label: 'none', value: '0.00', share: 0 },
+  ];
+  const block: Block = { kind: 'bars', bars };
+  const all = ['<bold>By day</>', ...lines, 'none    0.00', ''].join('\n');
+  expect(await text([{ ...block, heading: 'By day' }], cells)).toBe(all);
+  const plain = [...lines, 'none    0.00', ''].join('\n').replace(/ {2}<cyan>.*<\/>/g, '');
+  expect(await text([block], cells, { bars: false })).toBe(plain);
+});
+
+test('colours facts, items and what follows a table, and leaves out what is empty', async () => {
+  const blocks: Block[] = [
+    { kind: 'facts', heading: 'Empty', facts: [{ label: 'a', text: '' }] },
+    {
+      kind: 'facts',
+      facts: [
+        { label: 'Balance', text: '-5.00 ₽', colour: 'red' },
+        { label: 'None', text: '' },
+      ],
+    },
+    {
+      kind: 'items',
+      heading: 'Problems',
+      items: [{ text: 'one two three four', colour: 'yellow' }],
+    },
+    { kind: 'items', heading: 'No problems', items: [] },
+    { kind: 'table', heading: 'None', columns: [{ header: 'NAME' }], rows: [] },
+    { kind: 'table', columns: [{ header: 'NAME' }], rows: [], more: 'and 2 more' },
+  ];
+  expect(await text(blocks, 16)).toBe(
+    [
+      ...['Balance  <red>-5.00 ₽</>', ''],
+      ...['<bold>Problems</>', '- <yellow>one two three</>', '  <yellow>four</>', ''],
+      ...['<dim>and 2 more</>', ''],
+    ].join('\n'),
   );
 });

@@ -56,18 +56,28 @@ describe('--columns', () => {
 describe('sorting', () => {
   const rows = (
     [
-      ['b', '100.5', '10', '2026-03-02T00:00:00Z', 10],
-      ['A', '99.123456789012345679', '9', null, 9],
-      ['c', '99.123456789012345678', '9007199254740993', '2026-03-01T23:00:00-05:00', 100],
-      ['a', 'odd', '9007199254740992', '2026-02-01T00:00:00Z', 9],
+      ['b', '100.5', '10', '2026-03-02T00:00:00Z', 10, '20', true],
+      ['A', '99.123456789012345679', '9', null, 9, '3.5', true],
+      [
+        'c',
+        '99.123456789012345678',
+        '9007199254740993',
+        '2026-03-01T23:00:00-05:00',
+        100,
+        '',
+        false,
+      ],
+      ['a', 'odd', '9007199254740992', '2026-02-01T00:00:00Z', 9, '3', true],
     ] as const
-  ).map(([name, price, used_bytes, paid_until, gpus]) => ({
+  ).map(([name, price, used_bytes, paid_until, gpus, size_gb, is_default]) => ({
     ...(instances[0] as Instance),
     name,
     price,
     used_bytes,
     paid_until,
     gpus,
+    size_gb: size_gb as unknown as number,
+    is_default,
   }));
 
   it.each([
@@ -76,6 +86,9 @@ describe('sorting', () => {
     ['gpus', 'A a b c'],
     ['-gpus', 'c b A a'],
     ['used', 'A b a c'],
+    ['-used', 'c a b A'],
+    ['size', 'a A b c'],
+    ['default', 'c b A a'],
     ['paid_until', 'a b c A'],
     ['-paid_until', 'c b a A'],
   ])('sorts rows by %s', async (sort, expected) => {
@@ -90,6 +103,9 @@ describe('sorting', () => {
     const settings = { format: 'tsv', header: false, columns: ['name'], sort: 'price' } as const;
     const { stdout } = await written(settings, (out) => out.list(rows.slice(0, 3), view));
     expect(stdout).toBe('c\nA\nb\n');
+    const down = { ...settings, sort: '-price' };
+    const last = await written(down, (out) => out.list(rows.slice(0, 3), view));
+    expect(last.stdout).toBe('b\nA\nc\n');
   });
 });
 

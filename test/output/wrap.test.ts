@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { paragraph, terminalColumns, wrapped } from '../../src/output/width.ts';
+import {
+  clamp,
+  paragraph,
+  terminalColumns,
+  wrapped,
+  wrappedMarkdown,
+} from '../../src/output/width.ts';
 import { tree } from '../contract/tree.ts';
 
 describe('wrapped', () => {
@@ -74,11 +80,48 @@ test('keeps every word of a paragraph', () => {
   }
 });
 
-test.each([
+test.each<[{ isTTY?: boolean; columns?: number }, { COLUMNS?: string }, number | undefined]>([
   [{ isTTY: true, columns: 80 }, {}, 80],
   [{ isTTY: true }, { COLUMNS: '72' }, 72],
-  [{ isTTY: true }, { COLUMNS: 'wide' }, undefined],
+  [{ isTTY: true, columns: 0 }, { COLUMNS: '7' }, 7],
+  [{ isTTY: true, columns: 1 }, { COLUMNS: '7' }, 1],
+  ...['wide', '0', '01', '7x', 'x7', '123456', ''].map(
+    (COLUMNS): [{ isTTY: boolean }, { COLUMNS: string }, undefined] => [
+      { isTTY: true },
+      { COLUMNS },
+      undefined,
+    ],
+  ),
   [{ columns: 80 }, { COLUMNS: '72' }, undefined],
 ])('returns the width of %j with %j: %s', (stream, env, columns) => {
   expect(terminalColumns(stream, env)).toBe(columns);
+});
+
+test.each([
+  ['abc', 3, 'abc'],
+  ['abcd', 3, 'ab…'],
+  ['abcd', 1, '…'],
+  ['abcd', 0, '…'],
+  ['', 0, ''],
+  ['日本語', 6, '日本語'],
+  ['日本語', 5, '日本…'],
+  ['日本語', 4, '日…'],
+])('cuts %j to %i cells: %j', (text, limit, cut) => {
+  expect(clamp(text, limit)).toBe(cut);
+});
+
+test.each([
+  ['one two three', 'one two\nthree'],
+  ['- one two three', '- one\n  two\n  three'],
+  ['  * one two', '  * one\n    two'],
+  ['12. one two', '12. one\n    two'],
+  ['1) one two', '1) one\n   two'],
+  ['> one two three', '> one\n  two\n  three'],
+  ['-one two three', '-one two\nthree'],
+  ['    code that is long', '    code that is long'],
+  ['| a | table | row |', '| a | table | row |'],
+  ['```sh\none two three\n```\none two three', '```sh\none two three\n```\none two\nthree'],
+  [' ~~~\none two three\n ~~~\none two three', ' ~~~\none two three\n ~~~\none two\nthree'],
+])('wraps the Markdown %j at 8 columns: %j', (text, lines) => {
+  expect(wrappedMarkdown(text, 8)).toBe(lines);
 });

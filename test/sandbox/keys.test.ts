@@ -78,9 +78,7 @@ describe('creating and listing SSH keys', () => {
     ['two lines', `${ED25519}\n${OTHER}`],
   ])('rejects an SSH key with %s', async (_, public_key) => {
     const b = await bench();
-    const reply = await b.call('POST', '/ssh-keys', { name: 'bad', public_key });
-    expect(reply.status).toBe(400);
-    expect(reply.body.message).toContain('public_key');
+    expect((await b.call('POST', '/ssh-keys', { name: 'bad', public_key })).status).toBe(400);
   });
 
   test('lists SSH keys newest first, and replaces the old default', async () => {

@@ -27,7 +27,6 @@ describe('documented errors of instances', () => {
     const reply = await b.call('POST', `/instances/${id}/start`);
     expect(reply.status).toBe(400);
     expect(reply.body).toMatchObject({ statusCode: 400, error: 'Bad Request' });
-    expect(reply.body.message).toContain('ACTIVE');
   });
 
   test('responds with 400 to a start in debt, and with 200 after a deposit', async () => {
@@ -40,7 +39,6 @@ describe('documented errors of instances', () => {
     await b.sandbox.advance(HOUR);
     const empty = await b.call('POST', `/instances/${id}/start`);
     expect(empty.status).toBe(400);
-    expect(empty.body.message).toContain('STOPPED');
 
     // The debt of 96.00 is paid first, so 93.90 remain.
     await b.sandbox.deposit('100');
@@ -85,7 +83,6 @@ describe('documented errors of instances', () => {
     expect((await b.call('POST', `/instances/${id}/stop`)).status).toBe(200);
     const again = await b.call('POST', `/instances/${id}/stop`);
     expect(again.status).toBe(400);
-    expect(again.body.message).toContain('STOPPING');
   });
 
   test('responds with 500 to a failed stop and leaves the instance ACTIVE', async () => {
@@ -200,7 +197,6 @@ describe('undocumented errors and defaults of the sandbox', () => {
     const id = await b.createActive('alive');
     const reply = await b.call('POST', `/instances/${id}/reorder`, { new_name: 'copy' });
     expect(reply.status).toBe(400);
-    expect(reply.body.message).toContain('ACTIVE');
   });
 
   test('adds the default SSH key only if a create omits ssh_keys', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSandbox, type RequestEntry, type Sandbox } from '../../src/sandbox/index.ts';
 import type { Clock } from '../../src/system/clock.ts';
+import { lineToTranscript } from '../support/transcript.ts';
 
 export const RTX_4090 = '40904090-0000-4000-8000-000000000001';
 export const A100 = 'a100a100-0000-4000-8000-000000000002';
@@ -106,6 +107,7 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = row((await response.json()) as Json);
+    if (!response.ok) lineToTranscript(`${method} ${path}: ${response.status} ${answer.message}`);
     const data = answer.data;
     return {
       status: response.status,

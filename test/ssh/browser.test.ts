@@ -30,3 +30,20 @@ test("redirects to the link only at the page's address, and doesn't write the to
   await visits;
   expect(visited).toEqual([404, null, null, 404, null, null, 302, LINK, 'no-referrer']);
 });
+
+test.each([
+  ['no browser starts', false, 'No browser found.'],
+  ['the browser does not open the page', true, 'The browser did not open the link.'],
+])('says why the link was not opened: %s', async (_why, starts, reason) => {
+  const world = await createWorld({ handler: () => no(500, 'unexpected') });
+  const { context } = atTerminal(world, []);
+  const slept: number[] = [];
+  const sleep = async (milliseconds: number) => {
+    slept.push(milliseconds);
+    if (!starts) await new Promise<never>(() => undefined);
+  };
+  const clock = { ...context.clock, sleep };
+  const host = { ...context.host, openFile: async () => starts };
+  expect(await openInBrowser(LINK, { ...context, clock, host })).toBe(reason);
+  expect(slept).toEqual([30_000]);
+});

@@ -28,3 +28,31 @@ test('ssh is heard line by line, however its output arrives', async () => {
     ...['Welcome', '(open)', '(log) debug1: Entering interactive session.', 'Bye', 'last'],
   ]);
 });
+
+test("keeps the end of ssh's output", async () => {
+  const ssh = await startSsh(
+    ['ssh', '-N', 'box'],
+    async ({ file, args, hear }) => {
+      expect([file, ...args]).toEqual(['ssh', '-v', '-N', 'box']);
+      hear?.(`first\n${'x'.repeat(3993)}\nlast\n`, 'stderr');
+      return { ended: Promise.resolve(1), isLate: false, kill: () => undefined };
+    },
+    {},
+  );
+  expect(await ssh.ended).toEqual({ code: 1, output: `\n${'x'.repeat(3993)}\nlast\n` });
+});
+
+test.each([
+  ...['debug1: x', 'debug3: x', 'OpenSSH_9.6', 'Authenticated to box', 'Transferred: 1'],
+  'Bytes per second: 1',
+])('counts %j as a line of the log', async (line) => {
+  const ssh = await startSsh(
+    ['ssh'],
+    async ({ hear }) => {
+      hear?.(`${line}\n x ${line}\n`, 'stderr');
+      return { ended: Promise.resolve(0), isLate: false, kill: () => undefined };
+    },
+    {},
+  );
+  expect((await ssh.ended).output).toBe(` x ${line}\n`);
+});

@@ -31,6 +31,11 @@ export function toTranscript(argv: readonly string[], options: CliOptions, home:
   };
 }
 
+/** Adds a line to the transcript of the running test. */
+export function lineToTranscript(text: string): void {
+  commands?.push({ text, isRunning: false, isAlone: true });
+}
+
 /**
  * Compares the commands of each test with its snapshot, in the test files that `isChosen` names. Days
  * and weeks of another time zone have other sums, so there it compares nothing.

@@ -14,7 +14,10 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'gpucloud-durable-'));
 });
+/** Files that `watched` has seen opened, and not closed. */
+const open = new Set<number>();
 afterEach(async () => {
+  expect([...open]).toEqual([]);
   vi.restoreAllMocks();
   syncBuiltinESMExports();
   await rm(folder, { recursive: true });
@@ -26,11 +29,16 @@ function watched(): string[] {
   const paths = new Map<number, string>();
   const named = (path: fs.PathLike) =>
     relative(folder, String(path)).replace(/(\.[\w-]+)*\.tmp$/, '.tmp');
-  const { openSync, fsyncSync, linkSync, renameSync, rmSync } = fs;
+  const { openSync, closeSync, fsyncSync, linkSync, renameSync, rmSync } = fs;
   vi.spyOn(fs, 'openSync').mockImplementation((path, flags, mode) => {
     const fd = openSync(path, flags, mode);
     paths.set(fd, named(path));
+    open.add(fd);
     return fd;
+  });
+  vi.spyOn(fs, 'closeSync').mockImplementation((fd) => {
+    closeSync(fd);
+    open.delete(fd);
   });
   vi.spyOn(fs, 'fsyncSync').mockImplementation((fd) => {
     fsyncSync(fd);

@@ -17,9 +17,8 @@ export function findCommand(root: AnyCommand, words: readonly string[], hint: st
 
 /** Suggests groups for a verb that was typed without its group. */
 function unknown(root: AnyCommand, words: readonly string[], hint: string) {
-  const [word = '', ...more] = words;
-  const groups = more.length > 0 ? [] : root.commands;
-  const paths = groups.flatMap((group) =>
+  const [word = ''] = words;
+  const paths = root.commands.flatMap((group) =>
     group.commands
       .filter((verb) => isNamed(verb, word))
       .map((verb) => `"${group.name()} ${verb.name()}"`),

@@ -160,7 +160,7 @@ function privacy(
   if (exposure !== undefined) return warn(exposure.message, shellLine(exposure.remedy));
   // Windows has no modes: the permissions of the user's folder protect these files.
   if (uid === undefined) return pass(`${words}; permissions are not checked on Windows`);
-  const octal = `0${mode.toString(8).padStart(3, '0')}`;
+  const octal = `0${mode.toString(8)}`;
   return (mode & 0o077) === 0
     ? pass(`${words}, ${octal}`)
     : warn(

@@ -34,6 +34,26 @@ function instance(id: string, changes: Instance = {}): Instance {
   };
 }
 
+/** The offer of this instance, as seen now. */
+const SEEN = {
+  kind: 'offer',
+  id: A,
+  name: 'RTX 4090',
+  given_name: null,
+  service_name: 'RTX 4090',
+  region: 'ru-1',
+  in_stock: null,
+  in_stock_at: null,
+  gpu: 'NVIDIA RTX 4090',
+  gpu_count: 2,
+  vram_gb: 24,
+  cuda_version: null,
+  price_per_hour: '89.90',
+  price_at: '2026-01-12T09:00:00.000Z',
+  seen_at: '2026-01-15T12:00:00.000Z',
+  sources: ['seen'],
+};
+
 /** Creates a service with these instances, which rents copies of the first one. */
 function serviceOf(instances: ReadonlyMap<string, Instance>) {
   return ({ method, path, body }: RecordedRequest): Answer => {
@@ -89,26 +109,7 @@ image  Ubuntu 22.04  ${UBUNTU}  instances           -  -
 
   test('includes every field in --json, and filters by --kind', async () => {
     await see();
-    expect(await entries(world, '--kind', 'offer')).toEqual([
-      {
-        kind: 'offer',
-        id: A,
-        name: 'RTX 4090',
-        given_name: null,
-        service_name: 'RTX 4090',
-        region: 'ru-1',
-        in_stock: null,
-        in_stock_at: null,
-        gpu: 'NVIDIA RTX 4090',
-        gpu_count: 2,
-        vram_gb: 24,
-        cuda_version: null,
-        price_per_hour: '89.90',
-        price_at: '2026-01-12T09:00:00.000Z',
-        seen_at: '2026-01-15T12:00:00.000Z',
-        sources: ['seen'],
-      },
-    ]);
+    expect(await entries(world, '--kind', 'offer')).toEqual([SEEN]);
     const { stdout } = await world.cli(['catalog', 'ls', '--kind', 'image', '-q']);
     expect(stdout).toBe(`${UBUNTU}\n`);
   });
@@ -177,10 +178,45 @@ describe('learning from instances', () => {
     expect(await entries()).toEqual([]);
   });
 
-  test('does not store an invalid price of an offer', async () => {
-    instances.set(INSTANCE, instance(INSTANCE, { price_per_hour_snapshot: 'free' }));
+  const NOW = '2026-01-15T12:00:00.000Z';
+  const card = (name: string | null, vram_gb: number | null) => ({ gpu_model: { name, vram_gb } });
+  test.each<[string, Instance, offer: Instance, Partial<typeof SEEN> | object]>([
+    [
+      'an invalid price',
+      { price_per_hour_snapshot: 'free' },
+      {},
+      { price_per_hour: null, price_at: null },
+    ],
+    ['no creation time', { created_at: null }, {}, { price_at: NOW }],
+    ['an offer alone', { base_image: null }, {}, {}],
+    [
+      'the longest name',
+      {},
+      { name: 'x'.repeat(200) },
+      { name: 'x'.repeat(200), service_name: 'x'.repeat(200) },
+    ],
+    ['too long a name', {}, { name: 'x'.repeat(201) }, { name: null, service_name: null }],
+    ['a blank region', {}, { region: ' ' }, { region: null }],
+    [
+      'no cards',
+      {},
+      { gpu_count: 0, ...card(null, 0) },
+      { gpu_count: null, gpu: null, vram_gb: null },
+    ],
+    [
+      'one card',
+      {},
+      { gpu_count: 1, ...card('T4', 0.5) },
+      { gpu_count: 1, gpu: 'T4', vram_gb: 0.5 },
+    ],
+    ['no stock', {}, { in_stock: false }, { in_stock: false, in_stock_at: NOW }],
+    ['stock', {}, { in_stock: true }, { in_stock: true, in_stock_at: NOW }],
+    ['an unknown stock', {}, { in_stock: null }, {}],
+  ])('learns from an instance with %s', async (_what, changes, offer, learned) => {
+    const { offer: own, ...rest } = instance(INSTANCE);
+    instances.set(INSTANCE, { ...rest, ...changes, offer: { ...(own as Instance), ...offer } });
     await see();
-    expect((await entries())[0]).toMatchObject({ name: 'RTX 4090', price_per_hour: null });
+    expect((await entries())[0]).toEqual({ ...SEEN, ...learned });
   });
 
   test("prefers a name set with catalog add over the service's name", async () => {

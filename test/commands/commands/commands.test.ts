@@ -143,6 +143,8 @@ describe('commands --json', () => {
 });
 
 describe('commands PATH', () => {
+  const LISTS = '"gpucloud --help" lists the commands';
+
   test('prints the JSON entry of a command', async () => {
     const whole = await reference();
     const one = await world.cli(['commands', 'drives', 'get', '--json']);
@@ -160,13 +162,18 @@ describe('commands PATH', () => {
     expect(rows.stdout).not.toContain('instances');
   });
 
-  test.each(['nothing', 'drives nothing', 'drives get more'])(
-    'exits with 2 for the unknown command %j',
-    async (path) => {
-      const { code, stdout } = await world.cli(['commands', ...path.split(' ')]);
-      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    },
-  );
+  test.each([
+    ['nothing', LISTS],
+    ['drives nothing', LISTS],
+    ['drives get more', LISTS],
+    ['update', 'did you mean "drives update" or "me update"?'],
+    ['update data', 'did you mean "drives update" or "me update"?'],
+  ])('exits with 2 for the unknown command %j', async (path, hint) => {
+    const { code, stdout, stderr } = await world.cli(['commands', ...path.split(' ')]);
+    expect({ code, stdout, stderr }).toEqual({
+      ...{ code: 2, stdout: '', stderr: `error: unknown command '${path}'\nhint: ${hint}\n` },
+    });
+  });
 });
 
 describe('commands', () => {

@@ -60,6 +60,17 @@ describe('help', () => {
 
   test('groups the flags of create, and lists the common global options last', async () => {
     const { stdout } = await world.cli(['instances', 'create', '--help']);
+    expect(stdout.match(/^[A-Z][a-z]+:$/gm)).toEqual([
+      'Arguments:',
+      'Options:',
+      'Hardware:',
+      'Access:',
+      'Container:',
+      'Limits:',
+      'Waiting:',
+      'Output:',
+      'Examples:',
+    ]);
     expect(stdout).toMatch(
       /\nGlobal options: --json {2}-o <format> {2}-q .*--yes {2}--profile <name>\nAll of them: .*\n$/,
     );
@@ -74,10 +85,12 @@ describe('help', () => {
   });
 
   test('lists the topics for an unknown topic', async () => {
-    const { stderr } = await world.cli(['help', 'exitcodes']);
-    expect(stderr).toContain(
-      'the topics are options, exit-codes, environment, output, scripting, deadlines',
-    );
+    const { code, stderr } = await world.cli(['help', 'exitcodes']);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr:
+        'error: unknown command \'exitcodes\'\nhint: "gpucloud --help" lists the commands; the topics are options, exit-codes, environment, output, scripting, deadlines\n',
+    });
   });
 
   test('prints the same help as COMMAND --help', async () => {

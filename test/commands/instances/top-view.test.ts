@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { createLoadHistory, topBlocks } from '../../../src/commands/instances/top-view.ts';
+import {
+  cardRows,
+  createLoadHistory,
+  topBlocks,
+  topView,
+} from '../../../src/commands/instances/top-view.ts';
 import type { TopRow } from '../../../src/json-results/instances.ts';
 import { screenText } from '../../../src/output/table/screen.ts';
 
@@ -100,4 +105,43 @@ test.each([
   // A screen reader gets neither.
   const plain = await screenText(topBlocks(rows, history), { ...style, paint, bars: false });
   expect(plain).not.toMatch(/[█▊▇]/);
+});
+
+test('shows each card below its instance, and what could not be read below all', async () => {
+  const error = { code: 'unreachable', message: 'lab: SSH does not respond.' };
+  const rows = [
+    rowOf(97, null),
+    { ...rowOf(), name: 'lab', idle_seconds: 3_900, cpu_percent: null, error },
+  ];
+  const paint = (_colour: unknown, shown: string) => shown;
+  const style = { terminal: true, now: () => 0, bars: true, cells: 120, paint };
+  expect(await screenText(topBlocks(rows), style)).toBe(
+    [
+      'NAME     GPU          LOAD  VRAM      TEMP   POWER  CPU   RAM      DISK  IDLE       PER HOUR',
+      'trainer  0 H100 80GB  97 %  71/80 GB  64 °C  612 W  12 %  5/63 GB  61 %  -           89.90 ₽  █████████▊',
+      'trainer  1 H100 80GB     -  71/80 GB  64 °C  612 W                                            -',
+      'lab      -               -  -         -      -      -     5/63 GB  61 %  1 h 5 min   89.90 ₽',
+      '',
+      '- lab: SSH does not respond.',
+      '',
+    ].join('\n'),
+  );
+  expect(
+    cardRows(rows).map((row) => topView.columns.map(({ value }) => value(row) ?? null)),
+  ).toEqual(
+    [
+      [0, 97],
+      [1, null],
+    ]
+      .map(([at = null, load = null]): unknown[] => [
+        ...['trainer', ID, 'ACTIVE', at, 'NVIDIA H100 80GB', load, 72_704, 81_920, 64, 612],
+        ...[12, 5_000, 64_000, 61, null, '89.90', null],
+      ])
+      .concat([
+        [
+          ...['lab', ID, 'ACTIVE', null, null, null, null, null, null, null],
+          ...[null, 5_000, 64_000, 61, 3_900, '89.90', error.message],
+        ],
+      ]),
+  );
 });

@@ -3,14 +3,7 @@ import type { Instance } from '../../../api/index.ts';
 import { writeCreated } from '../../../command-line/creation.ts';
 import { calledBy } from '../../../command-line/hints.ts';
 import type { Context } from '../../../context.ts';
-import {
-  CliError,
-  failuresOf,
-  isInterrupt,
-  SeveralErrors,
-  throwAll,
-  unforeseen,
-} from '../../../errors.ts';
+import { CliError, failuresOf, isInterrupt, SeveralErrors, throwAll } from '../../../errors.ts';
 import { noteNewEnds, type WantedEnds } from '../../../instances/deadlines/deadline.ts';
 import type { OneOfSeveral } from '../../../instances/rent/several.ts';
 import { gpucloud } from '../../../output/shell-line.ts';
@@ -92,12 +85,7 @@ function failuresIn(
   living: readonly Made[],
   { signal }: Context,
 ): CliError[] {
-  const reason: unknown = signal.reason;
-  const interrupt = signal.aborted
-    ? reason instanceof CliError
-      ? reason
-      : unforeseen(reason)
-    : undefined;
+  const interrupt = signal.reason instanceof CliError ? signal.reason : undefined;
   const failures = each.flatMap((one) => failureOf(one, interrupt) ?? []);
   const [first, ...others] = failures;
   if (first === undefined || interrupt === undefined) return failures;
