@@ -375,6 +375,37 @@ describe('evidence', () => {
     expect(JSON.parse(during)).toEqual({ ...JSON.parse(before), begun: true });
   });
 
+  test.each([
+    ['before', false],
+    ['during', true],
+  ])(
+    "keeps an instance whose evidence can't be stored from %s the check on",
+    async (_when, checks) => {
+      await rent(...RULE);
+      expect(await passes(2)).toEqual([]);
+      const [path = ''] = evidencePaths();
+      // A folder in the file's place.
+      if (!checks) {
+        rmSync(path);
+        mkdirSync(path);
+      }
+      const busy = '0, H100, 50, 5, 81559, 31, 69.95';
+      ssh.program(
+        PORT,
+        'nvidia-smi',
+        `rm -f '${path}'; mkdir -p '${path}'; >checked; echo '${busy}'`,
+      );
+      pass(25);
+      const { code, stdout, stderr } = await cli(REAP);
+      expect({ code, stdout, warnings: warningsOf(stderr) }).toEqual({
+        code: 0,
+        stdout: '[]\n',
+        warnings: [expect.stringMatching(/^Could not check whether trainer is idle, .* EISDIR/)],
+      });
+      expect(existsSync(ssh.path(PORT, 'home/checked'))).toBe(checks);
+    },
+  );
+
   test.each<[string, (path: string) => void]>([
     [
       "a killed process's mark",
