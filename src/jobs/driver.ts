@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import {
+  asCliError,
   CliError,
   doubt,
   failuresOf,
   isInterrupt,
   MAY_BILL,
   throwAll,
-  unforeseen,
 } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
@@ -96,7 +96,7 @@ export async function driveJob(
     if (finish === 'left') return await leave(job, record.kept, context);
   } catch (error) {
     // A bug must not leave a rented instance without a process that ends it.
-    job.failure = error instanceof CliError ? error : unforeseen(error);
+    job.failure = asCliError(error);
     if (record.on || (by !== 'run' && by !== 'detach')) throw job.failure;
     await steps.end(job.seen);
   } finally {

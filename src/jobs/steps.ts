@@ -1,6 +1,6 @@
 import { hasEnded } from '../context/session.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { asCliError, CliError, isInterrupt } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { BRIEFLY, readInstance } from '../instances/read.ts';
 import { shellLine } from '../output/shell-line.ts';
@@ -106,7 +106,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   }
 
   async function unseen(error: unknown): Promise<Observation> {
-    const fault = error instanceof CliError ? error : unforeseen(error);
+    const fault = asCliError(error);
     job.failure ??= fault;
     if (by === 'reap' && isInterrupt(fault)) throw fault;
     if (by === 'reap' && context.flags.debug === true) err.debug(fault.message);
@@ -225,7 +225,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         return { seen: saw(seen), failed: 'none' };
       } catch (error) {
         if (changed.aborted) return { seen: saw({ kind: 'running' }), failed: 'none' };
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         return { seen: saw(await unseen(error)), failed: 'follow' };
       }
     },
@@ -268,7 +268,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         await stopCommand(job.record, there().shell, context);
         return 'none';
       } catch (error) {
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         return 'stop';
       }
     },
@@ -291,7 +291,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         job.failure = plain.lost;
         return 'none';
       } catch (error) {
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         const failed = failedOf(job.failure);
         const uncopied = { why: job.failure.message, isMissing: failed === 'missing' };
         await note(job, { uncopied }, context);
@@ -416,7 +416,7 @@ function interruptInBackground(
     : repeated(() => interruptCommand(shell, last), last, clock);
   work.catch((error: unknown) => {
     if (last.aborted) return;
-    const { message } = error instanceof CliError ? error : unforeseen(error);
+    const { message } = asCliError(error);
     err.warn('connection', message);
   });
 }

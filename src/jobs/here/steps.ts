@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import type { Steps } from '../drive.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
@@ -17,7 +17,7 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
   const { name } = record;
 
   async function leaveOut(error: unknown): Promise<void> {
-    job.failure = error instanceof CliError ? error : unforeseen(error);
+    job.failure = asCliError(error);
     if (job.record.command_started_at !== null) {
       await note(job, { command_started_at: null }, context);
     }
