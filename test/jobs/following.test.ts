@@ -170,7 +170,7 @@ describe('jobs attach', () => {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
     expect(code, stderr).toBe(exit);
     expect(stderr).toBe(
-      `Connecting to job\nerror: ${message}\nhint: start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give them up: gpucloud instances terminate job\n`,
+      `Connecting to job\nerror: ${message}\nhint: reach the results (this bills): gpucloud instances start job --wait=ssh; give the results up: gpucloud instances terminate job\n`,
     );
     expect(world.terminations()).toBe(0);
   });
