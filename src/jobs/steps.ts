@@ -145,7 +145,6 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   /** Follows the command for `reap`, which prints nothing. */
   async function poll(changed: AbortSignal): Promise<Observation> {
     for (;;) {
-      changed.throwIfAborted();
       const found = await probe(there().shell, stops.last);
       if (typeof found !== 'string' && found.state !== 'running') return observed(found);
       await clock.sleep(job.isInterrupted ? AFTER : BEFORE, changed);
