@@ -18,7 +18,7 @@ import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { note, timeNow } from './record/note.ts';
 import { hasFailedSetup, isRented, type JobRecord, readJobs } from './record/record.ts';
-import { lastLine } from './remote/failed-ssh.ts';
+import { scriptFailed } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, exitOf, FREE, RESET } from './remote/supervisor.ts';
@@ -182,12 +182,11 @@ function ensureReplaceable(
 
 /** Removes the state of the previous job. Throws CliError('wrongState') if that job still runs. */
 async function reset(instance: Target, shell: RemoteShell, context: Context): Promise<void> {
-  const { stdout, stderr, code } = await shell.run(RESET, '', context.signal);
-  const lines = stdout.split('\n');
+  const printed = await shell.run(RESET, context.signal);
+  const lines = printed.stdout.split('\n');
   if (lines.includes(BUSY)) throw busy(instance);
   if (lines.includes(FREE)) return;
-  const reason = lastLine(stderr) || `exit code ${code}`;
-  throw new CliError('refused', `Could not remove the earlier job on ${instance.name}: ${reason}`);
+  throw scriptFailed(`Could not remove the earlier job on ${instance.name}`, printed);
 }
 
 function busy({ id, name }: Target): CliError {

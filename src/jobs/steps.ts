@@ -383,7 +383,7 @@ async function hasNothing(
   const missing = record.fetch.filter(({ fetched_at }) => fetched_at == null);
   if (missing.some(({ remote }) => /^\/|^~|\.\./.test(remote))) return false;
   try {
-    const { stdout } = await shell.run(WROTE, '', stops.last);
+    const { stdout } = await shell.run(WROTE, stops.last);
     return stdout.split('\n').includes(WROTE_NOTHING);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

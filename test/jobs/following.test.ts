@@ -100,7 +100,7 @@ describe('a cut connection', () => {
     };
     const { code, stdout, stderr } = await world.run('echo ran', []);
     expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain('Could not start the command: another job was started there.');
+    expect(stderr).toContain('Could not start the command: another job was started there');
   });
 });
 

@@ -122,15 +122,9 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 async function kindOf(script: string, path: string, { shell, signal }: CopyingOut) {
-  const running = await shell.start(script, [path], signal);
-  const [printed, said, code] = await Promise.all([
-    lastOf(running.stdout),
-    lastOf(running.stderr),
-    running.ended,
-  ]);
-  signal.throwIfAborted();
-  const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
-  if (kind === undefined) throw programFailed('out', code, said);
+  const { stdout, stderr, code } = await shell.run(script, signal, { args: [path] });
+  const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(stdout) ?? [];
+  if (kind === undefined) throw programFailed('out', code, stderr);
   // du counts kibibytes.
   return { kind, size: Number(count) * (kind === 'file' ? 1 : 1024) };
 }
