@@ -5,13 +5,14 @@ import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { BRIEFLY, readInstance } from '../instances/read.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
-import type { Failed, Steps } from './drive.ts';
+import type { Steps } from './drive.ts';
 import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
-import type { Connected, Job } from './job.ts';
+import { failedOf } from './files/copy-out-each.ts';
+import type { Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
 import { happenedIn, hasFailedSetup, isShown, readEnded, receivedPaths } from './record/record.ts';
-import { observed, probe } from './remote/probe.ts';
+import { observed, probe, type SignedIn } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { exitOf, WROTE, WROTE_NOTHING } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
@@ -63,7 +64,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     job.seen = seen;
     return seen;
   };
-  const there = (): Connected => {
+  const there = (): SignedIn => {
     if (job.there === undefined) throw new Error('no connection to the instance');
     return job.there;
   };
@@ -258,7 +259,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
             : 'Its results are copied next.';
         err.note(`Interrupting the command. ${next}`);
       }
-      interruptInBackground(job, there(), context);
+      interruptInBackground(job, there().shell, context);
     },
 
     async stop() {
@@ -286,7 +287,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         if (isToPrint) await follow(stops.last);
         hasFollowed = true;
         const out = by === 'reap' ? undefined : outputOf();
-        await collect(job, there(), out, seen.kind !== 'running', context);
+        await collect(job, there().shell, out, seen.kind !== 'running', context);
         job.failure = plain.lost;
         return 'none';
       } catch (error) {
@@ -391,21 +392,11 @@ async function hasNothing(
   }
 }
 
-/** Classifies why results could not be copied. */
-function failedOf({ failure }: CliError): Failed {
-  if (failure === 'notFound') return 'missing';
-  return failure === 'storage' ? 'here' : 'cut';
-}
-
 /**
  * Repeats the interrupt over cut connections, while the output is followed. At the end of a session,
  * when nobody may be there for a second interrupt, stops a command that ignores it.
  */
-function interruptInBackground(
-  { record, stops }: Job,
-  { shell }: Connected,
-  context: Context,
-): void {
+function interruptInBackground({ record, stops }: Job, shell: RemoteShell, context: Context): void {
   const { clock, err, host } = context;
   const { last } = stops;
   // As long as before a deadline: the command may save its state.
