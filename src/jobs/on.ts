@@ -17,7 +17,7 @@ import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { note, timeNow } from './record/note.ts';
-import { hasFailedSetup, isRented, type JobRecord, readJobs } from './record/record.ts';
+import { hasFailedSetup, isFetched, isRented, type JobRecord, readJobs } from './record/record.ts';
 import { scriptFailed } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
@@ -28,9 +28,6 @@ import { hintOf, needOf, standingOf } from './standing.ts';
 import { graceFor } from './stops.ts';
 import { look } from './verbs/look.ts';
 import { asItsJob } from './verbs/sign-in-of.ts';
-
-/** Time to connect, in milliseconds. */
-const LOOK = 30_000;
 
 /** Builds the error for several instances, with the line that starts the command on each. */
 export function severalOn(names: readonly string[], command: readonly string[]): CliError {
@@ -79,7 +76,7 @@ export async function runOnInstance(
   const last = (await readJobs(context)).find(({ id }) => id === target.id);
   if (last !== undefined) ensureReachable(last, found);
   const how = await howToSignIn(found, input, context);
-  const seen = await look({ ...target, home: last?.home }, how, LOOK, context);
+  const seen = await look({ ...target, home: last?.home }, how, context);
   if (seen.isOver) {
     throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
       resource: target.id,
@@ -170,10 +167,9 @@ function ensureReplaceable(
       hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; finish the job: ${gpucloud('jobs', 'attach', typed)}`,
     });
   }
-  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
   // After a failed setup, there are no results.
   const isWithout = exitCode !== undefined && hasFailedSetup(exitOf(exitCode));
-  if (!on || state === 'none' || isFetched || isWithout) return;
+  if (!on || state === 'none' || isFetched(job) || isWithout) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
     hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,

@@ -2,7 +2,7 @@ import type { OpenJob } from '../money/findings.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { typedName } from '../rules/names.ts';
-import { hasFailedSetup, type JobRecord, type RentedRecord } from './record/record.ts';
+import { isFetched, type JobRecord, type RentedRecord } from './record/record.ts';
 import { WORK } from './remote/supervisor.ts';
 
 /**
@@ -24,10 +24,10 @@ export type Standing =
 
 /** `status`: the instance's last known status. */
 export function standingOf(job: JobRecord, status?: string | null): Standing {
-  const { exit_code, kept, fetch } = job;
+  const { exit_code, kept } = job;
   const isMissing = job.uncopied?.isMissing === true;
   if (job.ended_at !== null) {
-    if (hasFailedSetup(job) || fetch.every(({ fetched_at }) => fetched_at !== null)) return 'ended';
+    if (isFetched(job)) return 'ended';
     // A failed command often has not written its results, and who terminates an instance without
     // gpucloud gives them up.
     const isGivenUp =

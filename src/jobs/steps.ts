@@ -38,8 +38,8 @@ export interface HowToDrive {
   reportLost?(): Promise<void>;
 }
 
-/** Milliseconds for one look over SSH, by a person and by `reap`. */
-const [LOOK, REAP] = [30_000, 20_000];
+/** Milliseconds for one look of `reap` over SSH. */
+const REAP = 20_000;
 /** Milliseconds between two attempts to copy the results of a kept instance, and between looks. */
 const [STAY, SLICE] = [60_000, 1_000];
 /** Milliseconds in which a command that fails has written few results. */
@@ -90,8 +90,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     try {
       if (by === 'attach' && !wasPast) job.there = await connect(job, context);
       else {
-        const time = by === 'reap' ? REAP : LOOK;
-        const seen = await look(job.record, job.how, time, context);
+        const time = by === 'reap' ? REAP : undefined;
+        const seen = await look(job.record, job.how, context, time);
         job.instance = seen.instance;
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;

@@ -16,9 +16,6 @@ import { type Compared, compare, type Same } from './compare.ts';
 
 export type RescuedPath = RescueRecord['paths'][number];
 
-/** Milliseconds to sign in. */
-const SIGN_IN = 30_000;
-
 /** How many more copies to make of a path that changes while it is copied. */
 const AGAIN = 2;
 
@@ -98,11 +95,12 @@ function worse(one: CliError | undefined, other: CliError | undefined): CliError
 async function signedIn(
   target: Target,
   job: JobRecord | undefined,
-  { find }: Copying,
+  { find, signal }: Copying,
   context: Context,
 ): Promise<RemoteShell> {
   const { name } = target;
-  const seen = await look({ ...target, home: job?.home }, find, SIGN_IN, context);
+  const place = { ...target, home: job?.home };
+  const seen = await context.shielded((own) => look(place, find, own), signal);
   if (seen.isOver) throw new CliError('wrongState', `${name} is ${seen.instance.status}.`);
   if (!seen.hasTar) throw new CliError('refused', `${name} has no tar, which copying requires.`);
   return seen.shell;

@@ -84,7 +84,7 @@ const WHY = {
 
 async function lookAt(record: RentedRecord, context: Context): Promise<Observation> {
   const seen: Seen[] = [];
-  const work = look(record, sameSignIn(record), LOOK, context).then((one) => seen.push(one));
+  const work = look(record, sameSignIn(record), context, LOOK).then((one) => seen.push(one));
   const [fault] = await failuresOf(work);
   if (fault !== undefined && isInterrupt(fault)) throw fault;
   return observationOf(seen[0]);

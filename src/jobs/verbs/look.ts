@@ -25,12 +25,15 @@ export function observationOf(seen: Seen | undefined): Observation {
   return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
 }
 
+/** Milliseconds for a look that a person or a copy waits for. */
+const LOOK = 30_000;
+
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
   job: Target & { readonly home?: string | null | undefined },
   how: HowToReach | FindSignIn,
-  time: number,
   context: Context,
+  time = LOOK,
 ): Promise<Seen> {
   const { id, name } = job;
   const { clock, signal: outer } = context;
