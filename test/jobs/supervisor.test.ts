@@ -93,10 +93,10 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     await expect(started(shell, ['echo', 'second'], [], 'other')).rejects.toThrow(
       'printed nothing',
     );
-    expect((await shell.run(RESET, '', never)).stdout).toBe(`${BUSY}\n`);
+    expect((await shell.run(RESET, never)).stdout).toBe(`${BUSY}\n`);
     await writeFile(join(home, FOLDER, 'work', 'go'), 'x\n');
     expect(await followed(shell)).toMatchObject({ out: 'first\n', exitCode: 0 });
-    expect((await shell.run(RESET, '', never)).stdout).toBe(`${FREE}\n`);
+    expect((await shell.run(RESET, never)).stdout).toBe(`${FREE}\n`);
     await started(shell, ['cat', 'go'], [], 'other');
     expect(await followed(shell)).toEqual({ out: 'x\n', err: '', exitCode: 0 });
   });
@@ -110,7 +110,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     ]);
     const ending = followed(shell);
     await until(async () => (await readFile(join(home, FOLDER, 'out'), 'utf8')) === 'up\n');
-    expect((await shell.run(INTERRUPT, '', never)).code).toBe(0);
+    expect((await shell.run(INTERRUPT, never)).code).toBe(0);
     expect(await ending).toEqual({ out: 'up\ncaught\n', err: '', exitCode: 9 });
   });
 
