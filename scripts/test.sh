@@ -14,4 +14,5 @@ else
 fi
 npm run --silent typecheck
 npm run --silent lint
-npx --no-install vitest run --project code --project quick "${words[@]}"
+# Keeps each module as the last run transformed it.
+npx --no-install vitest run --experimental.fsModuleCache --project code --project quick "${words[@]}"
