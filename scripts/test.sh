@@ -14,5 +14,4 @@ else
 fi
 npm run --silent typecheck
 npm run --silent lint
-# Keeps each module as the last run transformed it.
-npx --no-install vitest run --experimental.fsModuleCache --project code --project quick "${words[@]}"
+npx --no-install vitest run --project code --project quick "${words[@]}"
