@@ -106,6 +106,22 @@ describe('the account of an instance', () => {
     expect(String(cost)).toBe(isBooked ? '0.35' : 'open');
   });
 
+  test.each([
+    [1000, '0.35'],
+    [1001, 'unknown'],
+  ])('reads a log of %d events, at most ten pages: %s', async (total, expected) => {
+    const others = Array.from({ length: total - 3 }, () => ({ type: 'INFO', created_at: time(0) }));
+    const log = [...others, ...closed].map((one, at) => ({ ...one, id: `${at}` }));
+    const events = async (_id: string, { page = 1, limit = 10 } = {}) =>
+      asSent({
+        data: log.slice((page - 1) * limit, page * limit),
+        meta: { total, page, limit, total_pages: Math.ceil(total / limit) },
+      });
+    const transactions = async () => pageOf([entry('USAGE_CHARGE', '0.35')]);
+    const api = { instances: { events }, billing: { transactions } };
+    expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe(expected);
+  });
+
   test('reads no transactions for an instance that paid nothing', async () => {
     const api = { ...logOf([event('reserve', '90'), event('release', '90')]), billing: NO_LEDGER };
     expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe('0');

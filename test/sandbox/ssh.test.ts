@@ -337,13 +337,38 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const handle = await opened('sub/a', mode.READ | mode.WRITE | mode.CREAT, { mode: 0o640 });
     const content = Buffer.from('first, second');
     await ask((done) => sftp.write(handle, content, 0, content.length, 0, done));
-    await ask((done) => sftp.fsetstat(handle, { size: 5, mode: 0o600, atime: 7, mtime: 9 }, done));
-    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({ size: 5, mtime: 9 });
+    await ask((done) =>
+      sftp.fsetstat(
+        handle,
+        { size: 5, mode: 0o600, atime: 1_700_000_007, mtime: 1_700_000_009 },
+        done,
+      ),
+    );
+    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({
+      size: 5,
+      mtime: 1_700_000_009,
+    });
     await ask((done) => sftp.close(handle, done));
     expect(await ask((done) => sftp.fstat(handle, done))).toBe(status.FAILURE);
-    expect(await statOf('sub/a')).toEqual({ mode: '100600', size: 5, atime: 7, mtime: 9 });
-    await ask((done) => sftp.setstat('sub/a', { size: 3, mode: 0o644, atime: 8, mtime: 10 }, done));
-    expect(await statOf('sub/a')).toEqual({ mode: '100644', size: 3, atime: 8, mtime: 10 });
+    expect(await statOf('sub/a')).toEqual({
+      mode: '100600',
+      size: 5,
+      atime: 1_700_000_007,
+      mtime: 1_700_000_009,
+    });
+    await ask((done) =>
+      sftp.setstat(
+        'sub/a',
+        { size: 3, mode: 0o644, atime: 1_700_000_008, mtime: 1_700_000_010 },
+        done,
+      ),
+    );
+    expect(await statOf('sub/a')).toEqual({
+      mode: '100644',
+      size: 3,
+      atime: 1_700_000_008,
+      mtime: 1_700_000_010,
+    });
     expect(await opened('sub/a', mode.WRITE | mode.CREAT | mode.EXCL)).toBe(status.FAILURE);
     const end = await opened('sub/a', mode.WRITE | mode.APPEND);
     await ask((done) => sftp.write(end, Buffer.from('xyz'), 0, 3, 0, done));
