@@ -117,7 +117,12 @@ describe('the account of an instance', () => {
         data: log.slice((page - 1) * limit, page * limit),
         meta: { total, page, limit, total_pages: Math.ceil(total / limit) },
       });
-    const transactions = async () => pageOf([entry('USAGE_CHARGE', '0.35')]);
+    const entries = [entry('DEPOSIT', '1'), entry('USAGE_CHARGE', '0.35', -1)];
+    const transactions = async ({ page = 1 } = {}) =>
+      asSent({
+        data: entries.slice(page - 1, page),
+        meta: { total: 2, page, limit: 1, total_pages: 2 },
+      });
     const api = { instances: { events }, billing: { transactions } };
     expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe(expected);
   });
