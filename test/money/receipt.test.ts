@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readRecentHistory } from '../../src/money/history.ts';
 import { accountOf, areBooked, readCost } from '../../src/money/receipt.ts';
 import { kopecksText, zero } from '../../src/rules/money.ts';
 import { freshState } from '../../src/sandbox/seed.ts';
@@ -149,6 +150,59 @@ describe('the account of an instance', () => {
     expect(areBooked(payments, [first])).toBe(false);
     expect(areBooked(payments, [first, entry('USAGE_CHARGE', '1', 1)])).toBe(true);
   });
+});
+
+test.each([
+  ['up to the time', [[10, 9], [8, 7], [6]], 8, time(8), 4],
+  [
+    'to its end',
+    [
+      [10, 9],
+      [8, 7],
+    ],
+    0,
+    'start',
+    4,
+  ],
+  [
+    'to its end if it is in another order',
+    [
+      [10, 9],
+      [7, 8],
+      [6, 5],
+    ],
+    9,
+    'start',
+    6,
+  ],
+  [
+    'of six pages',
+    [[8], [7], [6], [5], [4], [3], [2]],
+    0,
+    new Date(START + 180_001).toISOString(),
+    6,
+  ],
+  ['of six pages in another order', [[2, 8], [7], [6], [5], [4], [3]], 7, 'start', 7],
+  [
+    'not at all if it is in another order and long',
+    [[2, 8], [7], [6], [5], [4], [3], [1]],
+    7,
+    'unknown',
+    2,
+  ],
+])('reads a history %s: %j since %d', async (_how, minutes, since, expected, count) => {
+  const pages = minutes.map((page) => page.map((minute) => entry('DEPOSIT', '1', minute)));
+  const transactions = async ({ page = 1 } = {}) =>
+    asSent({
+      data: pages[page - 1],
+      meta: { total: pages.flat().length, page, limit: 1, total_pages: pages.length },
+    });
+  const { entries, from } = await readRecentHistory(
+    { billing: { transactions } },
+    START + since * 60_000,
+  );
+  const shown = from === undefined ? 'unknown' : from < 0 ? 'start' : new Date(from).toISOString();
+  expect([shown, entries.length]).toEqual([expected, count]);
 });
 
 /** What happens to the instance of one job. */
