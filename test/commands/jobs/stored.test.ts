@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JobRecord } from '../../../src/jobs/record/record.ts';
+import type { JobReport } from '../../../src/json-results/jobs.ts';
 import { jobRecord } from '../../support/job-record.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { no } from '../../support/service.ts';
@@ -44,7 +45,7 @@ const ENDED = {
   gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 },
 } as const;
 
-const report = {
+const report: Omit<JobReport, 'instance'> = {
   command_exit_code: 3,
   stage: 'done',
   terminated: true,
@@ -57,7 +58,7 @@ const report = {
   gpu: ENDED.gpu,
   exit_code: 3,
   error: 'What the report says.',
-} as const;
+};
 
 test('shows all that is stored of a finished job', async () => {
   const instance = { id: idOf(1), name: 'train' };
