@@ -142,16 +142,19 @@ describe('a job that ends early', () => {
     expect(world.service.requests).toEqual([]);
   });
 
-  test('does not terminate the instance that a 409 response names', async () => {
-    const refused = new CliError('refused', 'Taken.', {
-      httpStatus: 409,
-      mayBeBilling: true,
-      resource: ID,
-    });
-    const end = await endUnusable(refused, plan, context);
-    expect(end).toEqual({ ...unknown, error: errorOf('outcomeUnknown', 'Taken.', ID) });
-    expect(world.service.requests).toEqual([]);
-  });
+  test.each([400, 409])(
+    'does not terminate the instance that a %i response names',
+    async (code) => {
+      const refused = new CliError('refused', 'Taken.', {
+        httpStatus: code,
+        mayBeBilling: true,
+        resource: ID,
+      });
+      const end = await endUnusable(refused, plan, context);
+      expect(end).toEqual({ ...unknown, error: errorOf('outcomeUnknown', 'Taken.', ID) });
+      expect(world.service.requests).toEqual([]);
+    },
+  );
 
   test.each([
     [
