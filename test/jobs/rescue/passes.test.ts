@@ -85,6 +85,7 @@ describe('reap with --rescue', needs('ssh'), () => {
     const { code, rows, stderr } = await reap(world);
     expect(code, stderr).toBe(4);
     expect(rows).toMatchObject([{ name: 'box', outcome: 'refused', rescued: [{ files: 1 }] }]);
+    expect(rows[0].overdue_seconds).toBeGreaterThanOrEqual(600);
     expect(errorOf(stderr)).toMatchObject({
       http_status: 403,
       may_be_billing: true,
