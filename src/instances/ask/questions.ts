@@ -96,6 +96,9 @@ export function questionsFor(asking: Asking): Question[] {
   return all.filter(({ isLeftOut }) => isLeftOut !== true);
 }
 
+/** Doesn't suggest a longer name: it would be tedious to type. */
+const LONGEST = 64;
+
 interface Named {
   readonly id: string;
   readonly name?: string | null | undefined;
@@ -104,7 +107,7 @@ interface Named {
 /** Returns an item's name if it is unique, otherwise its ID. */
 function typedBy({ id, name }: Named, all: readonly Named[]): string {
   const same = all.filter((other) => other.name === name || other.id === name);
-  return name && same.length <= 1 ? name : id;
+  return name && name.length <= LONGEST && same.length <= 1 ? name : id;
 }
 
 /** Asks for one item of a list. Defaults to the earlier answer. */
