@@ -25,15 +25,5 @@ export function safeFolders(
       hint: shellLine(exposure.remedy),
     });
   });
-  return {
-    get config() {
-      return folders.config;
-    },
-    get state() {
-      return state();
-    },
-    get cache() {
-      return folders.cache;
-    },
-  };
+  return Object.create(folders, { state: { get: state } });
 }

@@ -144,15 +144,20 @@ test('creates the config folder with mode 0700 and the file with 0600 under any 
 
 // A file size limit truncates a write without an error, like a full disk. SNAP makes conf write in
 // place.
-test.each([{}, { SNAP: '/snap/x' }])(
+test.each([
+  [{}, 'the write was incomplete; the disk may be full'],
+  [{ SNAP: '/snap/x' }, 'the file would exceed the size limit'],
+])(
   'reports an incomplete write, and leaves the config file unchanged (%j)',
-  async (env) => {
+  async (env: Record<string, string>, why) => {
     await mkdir(folder);
     await writeFile(path, ONE);
     const [answer] = await shell('ulimit -f 2; "$1" "$2" fill "$3" 5000', env);
-    expect(answer).toMatchObject({ failure: 'storage', exitCode: 9 });
-    expect(answer?.message).toContain(path);
-    expect(answer?.message).toContain('could not save the change to');
+    expect(answer).toEqual({
+      failure: 'storage',
+      exitCode: 9,
+      message: `could not save the change to ${path}: ${why}`,
+    });
     expect(await readFile(path, 'utf8')).toBe(ONE);
     expect(await readdir(folder)).toEqual(['config.json']);
     expect(await shell('ulimit -f 8; "$1" "$2" fill "$3" 5000', env)).toEqual([{ profiles: 2 }]);

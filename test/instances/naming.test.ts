@@ -50,6 +50,17 @@ async function changes(...argv: string[]) {
   return { code, stderr, posts, sent: requests.length };
 }
 
+test('suggests the nearest name of an instance that is not terminated', async () => {
+  const hintFor = async (typed: string) =>
+    (await changes('stop', typed)).stderr.split('\nhint: ').at(-1)?.split('list known')[0];
+  expect(await hintFor('faec')).toBe('did you mean face? ');
+  await changes('terminate', 'face', '--yes');
+  expect(await hintFor('faec')).toBe('');
+  expect(await hintFor('prod-bd')).toBe('did you mean prod-db? ');
+  await changes('terminate', '--all', '--yes');
+  expect(await hintFor('faec')).toBe('did you mean face? ');
+});
+
 const ofCreate = ([verb]: readonly string[]) => (verb === 'create' ? HARDWARE : []);
 
 describe('a name that is also an ID prefix', () => {

@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError, type Failure } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
 import { costAtMost } from '../../src/jobs/end/cost.ts';
 import { notifyOfEnd } from '../../src/jobs/end/notify.ts';
@@ -126,57 +126,81 @@ describe('a job that ends early', () => {
   });
   afterEach(() => world.close());
 
+  const plan = { request: { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' } };
+  const errorOf = (failure: Failure, message: string, resource?: string) =>
+    expect.objectContaining({ failure, message, resource, mayBeBilling: resource !== undefined });
+  const start = { command_exit_code: null, stage: 'renting', fetched: [], ...NO_RECEIPT };
+  const unknown = { ...start, instance: { id: null, name: 'job' }, terminated: 'unknown' };
+
   test('does not send a request for an instance known only by name', async () => {
     const interrupted = new CliError('interrupted', 'Interrupted.', {
       mayBeBilling: true,
       resource: 'job',
     });
-    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(interrupted, { request }, context);
-    expect(end).toMatchObject({ instance: { id: null, name: 'job' }, terminated: 'unknown' });
+    const end = await endUnusable(interrupted, plan, context);
+    expect(end).toEqual({ ...unknown, error: errorOf('outcomeUnknown', 'Interrupted.', 'job') });
     expect(world.service.requests).toEqual([]);
   });
 
-  test('does not terminate the instance that a 409 response names', async () => {
-    const refused = new CliError('refused', 'Taken.', {
-      httpStatus: 409,
-      mayBeBilling: true,
-      resource: ID,
-    });
-    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(refused, { request }, context);
-    expect(end).toMatchObject({ instance: { id: null }, terminated: 'unknown' });
-    expect(world.service.requests).toEqual([]);
-  });
+  test.each([400, 409])(
+    'does not terminate the instance that a %i response names',
+    async (code) => {
+      const refused = new CliError('refused', 'Taken.', {
+        httpStatus: code,
+        mayBeBilling: true,
+        resource: ID,
+      });
+      const end = await endUnusable(refused, plan, context);
+      expect(end).toEqual({ ...unknown, error: errorOf('outcomeUnknown', 'Taken.', ID) });
+      expect(world.service.requests).toEqual([]);
+    },
+  );
 
   test.each([
-    ['terminates the instance if its ID is known', [], true, 'runFailed'],
+    [
+      'terminates the instance if its ID is known',
+      [],
+      {
+        terminated: true,
+        cost_at_most: '89.90',
+        error: errorOf('runFailed', 'The disk is full.'),
+      },
+    ],
     [
       'reports an unknown outcome if the service refuses to terminate',
       Array.from({ length: 20 }),
-      'unknown',
-      'outcomeUnknown',
+      {
+        terminated: 'unknown',
+        error: errorOf(
+          'outcomeUnknown',
+          `Could not terminate job (${ID}): The service does not permit this request with the API key (403): Forbidden. It may still be billing.`,
+          ID,
+        ),
+      },
     ],
-  ])('%s', async (_what, refusals, terminated, failure) => {
+  ])('%s', async (_what, refusals, how) => {
     const renting = new RentingService();
-    renting.rent(ID, 'job', { status: 'ACTIVE' });
+    renting.rent(ID, 'job', { status: 'ACTIVE', price_per_hour_snapshot: '89.90' });
     renting.terminations = refusals.map(() => () => no(403, 'Forbidden'));
     await world.close();
     world = await createWorld({ handler: renting.handler });
     ({ context } = atTerminal(world, []));
     const full = new CliError('storage', 'The disk is full.', { mayBeBilling: true, resource: ID });
-    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(full, { request }, context);
-    expect(end).toMatchObject({ instance: { id: ID, name: 'job' }, terminated, stage: 'renting' });
-    expect(end.error).toMatchObject({ failure });
-    expect(renting.instances.get(ID)?.status).toBe(terminated === true ? 'TERMINATING' : 'ACTIVE');
+    const end = await endUnusable(full, plan, context);
+    const instance = { id: ID, name: 'job' };
+    expect(end).toEqual({ ...start, instance, ...how });
+    const status = how.terminated === true ? 'TERMINATING' : 'ACTIVE';
+    expect(renting.instances.get(ID)?.status).toBe(status);
   });
 
   test('reports an unexpected error as a CliError without an instance', async () => {
-    const request = { instance_name: 'job', offer_id: 'a-1', image_id: 'b-1' };
-    const end = await endUnusable(new Error('a bug'), { request }, context);
-    expect(end).toMatchObject({ instance: null, terminated: false });
-    expect(end.error).toBeInstanceOf(CliError);
+    const end = await endUnusable(new Error('a bug'), plan, context);
+    expect(end).toEqual({
+      ...start,
+      instance: null,
+      terminated: false,
+      error: expect.any(CliError),
+    });
   });
 
   test('stops immediately if Ctrl-C was already pressed twice', () => {

@@ -6,6 +6,7 @@ import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { keptOutput, missingOf, openKept } from '../../src/jobs/kept.ts';
 import { createPrinter } from '../../src/jobs/printer.ts';
+import { openFiles } from '../support/open-files.ts';
 import { fc, runs } from '../support/random.ts';
 import { turns } from '../support/until.ts';
 
@@ -20,7 +21,10 @@ beforeEach(async () => {
   state = await mkdtemp(join(tmpdir(), 'gpucloud-kept-'));
   context = { folders: async () => ({ state }) } as unknown as Context;
 });
-afterEach(() => rm(state, { recursive: true }));
+afterEach(async () => {
+  expect(await openFiles(state)).toEqual([]);
+  await rm(state, { recursive: true });
+});
 
 const opened = (out = 0) => openKept(job, { out, err: 0 }, context);
 const names = async () =>
@@ -34,9 +38,10 @@ function bytesAt(at: number, count: number): Uint8Array {
   return new Uint8Array(words.buffer, at % 4, count);
 }
 
-async function read(): Promise<Buffer> {
+async function read(wanted = {}): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of keptOutput(job, 'out', {}, context)) chunks.push(Buffer.from(chunk));
+  for await (const chunk of keptOutput(job, 'out', wanted, context))
+    chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
 
@@ -112,6 +117,36 @@ describe('kept output', () => {
     expect((await read()).equals(bytesAt(8, 8))).toBe(true);
   });
 
+  const long = 'y'.repeat(64 * 1024);
+  test.each([
+    [['a\nb\nc'], 1, 'c'],
+    [['a\nb\nc\n'], 1, 'c\n'],
+    [['a\nb\nc\n'], 2, 'b\nc\n'],
+    [['a\n\n\n'], 2, '\n\n'],
+    [['a\nb\n'], 2, 'a\nb\n'],
+    [['a\nb\n'], 9, 'a\nb\n'],
+    [['a\nb', 'c\nd\n'], 2, 'bc\nd\n'],
+    [['a\n', 'b\n'], 1, 'b\n'],
+    [[`x\n${long}`], 1, long],
+    [[`x\n${long}\n`], 1, `${long}\n`],
+    [['', ''], 1, ''],
+  ])('reads the last lines of %j: %i', async (segments, lines, text) => {
+    await mkdir(join(state, 'jobs'));
+    let at = 0;
+    for (const segment of segments) {
+      await writeFile(join(state, 'jobs', `${ID}.out.${at}`), segment);
+      at += segment.length;
+    }
+    expect((await read({ lines })).toString()).toBe(text);
+  });
+
+  test('closes its file if it is read no further', async () => {
+    const kept = await opened();
+    kept.append('out', bytesAt(0, 8));
+    kept.close();
+    for await (const _chunk of keptOutput(job, 'out', {}, context)) break;
+  });
+
   test('reports why it could not be stored', async () => {
     await writeFile(join(state, 'jobs'), '');
     const kept = await opened(3);
@@ -154,7 +189,11 @@ describe('the printer', () => {
             },
             hasExited: async () => false,
           });
-          return { kept, printer, kill: () => (isAlive = false) };
+          const kill = () => {
+            isAlive = false;
+            kept.close();
+          };
+          return { kept, printer, kill };
         };
         let now = await begin();
         for (const { count, pause, isKilled } of steps) {

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -9,6 +9,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { listFiles } from '../../src/jobs/files/files.ts';
 import { packed } from '../../src/jobs/files/pack.ts';
 import { needs } from '../support/needs.ts';
+import { openFiles } from '../support/open-files.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -82,10 +83,5 @@ test('closes the open file and rejects if the connection breaks', needs('Linux')
     });
     await expect(pipeline(packed(files, listener), broken)).rejects.toThrow('write EPIPE');
   }
-  const open = async () => {
-    const fds = await readdir('/proc/self/fd');
-    const paths = fds.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
-    return (await Promise.all(paths)).filter((path) => path.startsWith(folder));
-  };
-  await expect.poll(open).toEqual([]);
+  await expect.poll(() => openFiles(folder)).toEqual([]);
 });

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -209,6 +210,22 @@ describe('the deadline of a job', () => {
     expect(stderr).toContain('The deadline has passed.');
     expect(existsSync(world.local('result'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('gives up the results and the rest of the output on SIGTERM', async () => {
+    const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
+    const command = `trap '' INT; echo x >result; ${LASTS}`;
+    const ended = world.run(command, flags('10m', '4m'), { interrupts });
+    await followed(world);
+    world.ssh.refuse = (script) => {
+      if (script.includes('result')) press();
+      return undefined;
+    };
+    world.advance(8.5 * 60_000);
+    const { code, stderr } = await ended;
+    expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
+    const lines = stderr.split('\n').filter((line) => /^(warning|error):/.test(line));
+    expect(lines).toEqual([expect.stringContaining('If this run is killed'), 'error: Terminated.']);
   });
 
   test('fetches the existing results if the computer slept past the deadline', async () => {

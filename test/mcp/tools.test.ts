@@ -192,8 +192,9 @@ describe('in the sandbox', () => {
     return valid(content) ? [] : valid.errors;
   }
 
-  test('lists valid schemas', async () => {
+  test('lists valid schemas, and no tool of the built-in sandbox to others', async () => {
     const { tools } = await agent.client.listTools();
+    expect(tools.filter(({ name }) => name.startsWith('sandbox'))).toEqual([]);
     for (const { inputSchema, outputSchema } of tools) {
       expect(ajv.validateSchema(inputSchema), JSON.stringify(ajv.errors)).toBe(true);
       expect(ajv.validateSchema(outputSchema ?? {}), JSON.stringify(ajv.errors)).toBe(true);

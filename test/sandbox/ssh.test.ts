@@ -96,6 +96,13 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     client.end();
   });
 
+  test('ends a connection with its process, although the client goes on', async () => {
+    const client = await connected();
+    stop.abort();
+    await Promise.all(served);
+    client.destroy();
+  });
+
   test("gives a command the instance's environment, and none of this computer's secrets", async () => {
     const client = await connected();
     const env = { LC_TIME: 'de_DE', COLORTERM: 'truecolor', XLC_ALL: 'x', MINE: 'secret-3' };

@@ -98,7 +98,7 @@ class ShownId {
     try {
       return await this.#opened.doubt(id, name);
     } catch (error) {
-      return `could not be compared with known instances: ${messageOf(error)}`;
+      return `could not be compared with known instances: ${String(error)}`;
     }
   }
 }
@@ -152,7 +152,7 @@ async function notMade(
   }
   if (!(error instanceof CliError)) {
     return unknownOutcome(
-      `Unexpected failure after the request for ${request.name} was sent; its outcome is unknown: ${messageOf(error)}`,
+      `Unexpected failure after the request for ${request.name} was sent; its outcome is unknown: ${String(error)}`,
       request,
     );
   }
@@ -190,7 +190,7 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   // Both name and ID are on disk.
   const typed = typedName(name, id);
   const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-  const why = error instanceof CliError ? status : `: ${messageOf(error)}`;
+  const why = error instanceof CliError ? status : `: ${String(error)}`;
   return new CliError(
     failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
     `Created ${name} (${id}). It is billing, but gpucloud could not use the rest of the response${why}.`,
@@ -210,8 +210,4 @@ function unknownOutcome(message: string, request: RentalRequest): CliError {
 
 function settleHint({ name }: RentalRequest): string {
   return `list the options: ${recoverLine(name)}`;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? `${error.name}: ${error.message}` : String(error);
 }

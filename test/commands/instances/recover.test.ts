@@ -380,9 +380,13 @@ describe('a request whose process still runs', () => {
     expect((await world.cli(['drives', 'list'], { isAlive })).stderr).not.toContain('unknown');
     const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
     expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });
+    await journal.open({ ...RENTAL, name: 'other' }, new Set());
     const recover = await world.cli(['instances', 'recover', 'trainer'], { isAlive });
     expect(recover).toMatchObject({ code: 7, stdout: '' });
     world.clock.advance(71_000);
-    expect(await rows()).toMatchObject([{ name: 'trainer', status: 'UNKNOWN' }]);
+    expect(await rows()).toMatchObject([
+      { name: 'other', status: 'UNKNOWN' },
+      { name: 'trainer', status: 'UNKNOWN' },
+    ]);
   });
 });

@@ -88,8 +88,12 @@ describe('instances create in a terminal', () => {
     expect(await instances()).toEqual([]);
   });
 
-  test('uses the ID of a key with a long name in the equivalent command', async () => {
-    const name = 'n'.repeat(200);
+  test.each([
+    [64, false],
+    [65, true],
+    [200, true],
+  ])('names a key with a name of %i letters by its ID: %s', async (length, isLong) => {
+    const name = 'n'.repeat(length);
     const key = join(world.home, 'other.pub');
     await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
     await done('ssh-keys', 'add', key, '--name', name);
@@ -100,7 +104,7 @@ describe('instances create in a terminal', () => {
       ['instances', 'create', 'box', '--dry-run', '--image', 'ubuntu-22-04'],
       ...['rtx 4090', '1 2', '1', 'none'],
     );
-    expect(stderr).toContain(`--ssh-key ${kept.id}`);
+    expect(stderr).toContain(`--ssh-key ${isLong ? kept.id : name}`);
     expect(stderr).not.toContain('n'.repeat(81));
   });
 

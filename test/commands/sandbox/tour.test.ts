@@ -41,6 +41,18 @@ describe('sandbox tour', () => {
     expect(await readdir(world.home)).toEqual([]);
   });
 
+  test('connects, and runs a job, only with ssh', () => {
+    const lines = stepsWith(true).map(({ title, argv }) => `${title}: ${argv.join(' ')}`);
+    const others = STEPS.map(({ title, argv }) => `${title}: ${argv.join(' ')}`);
+    const flags = '--offer rtx-4090 --image ubuntu-22-04 --ssh-key tour';
+    expect(lines.filter((line) => !others.includes(line))).toEqual([
+      'Add an SSH key: ssh-keys add $TOUR/key.pub --name tour',
+      `Rent an instance: instances create my-box ${flags} --wait=ssh`,
+      'Connect: instances ssh my-box --identity $TOUR/key -- nvidia-smi',
+      `Run a whole job: run ${flags} --identity $TOUR/key --terminate-after 1h --unenforced --sync $TOUR/job --fetch output.txt:$TOUR/job -- sh -c tr a-z A-Z < input.txt | tee output.txt`,
+    ]);
+  });
+
   test('ignores the active key and base URL without a warning', async () => {
     const { stderr } = await world.cli(['sandbox', 'tour'], {
       env: { ...NO_SSH, GPUCLOUD_OUTPUT: 'table' },

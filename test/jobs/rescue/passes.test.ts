@@ -14,6 +14,7 @@ import { manualClock } from '../../support/clock.ts';
 import { needs, programAt } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
 import { journalOf } from '../../support/run-cli.ts';
+import { no } from '../../support/service.ts';
 import { errorOf, warningsOf } from '../../support/stderr-lines.ts';
 import { KEY_ID, pathWithout } from '../job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
@@ -75,6 +76,22 @@ describe('reap with --rescue', needs('ssh'), () => {
     const { stdout: shown } = await world.gpucloud(['instances', 'get', 'box', '--json']);
     expect(JSON.parse(shown)).toMatchObject({ status: 'ACTIVE', rescue_failing: null });
     expect(heard(world)).toEqual([]);
+  });
+
+  test('reports a refused termination after the copy', async () => {
+    await createBox(world, 'out');
+    world.renting.terminations = Array.from({ length: 50 }, () => () => no(403, 'Forbidden'));
+    world.advance(70 * MINUTE);
+    const { code, rows, stderr } = await reap(world);
+    expect(code, stderr).toBe(4);
+    expect(rows).toMatchObject([{ name: 'box', outcome: 'refused', rescued: [{ files: 1 }] }]);
+    expect(rows[0].overdue_seconds).toBeGreaterThanOrEqual(600);
+    expect(errorOf(stderr)).toMatchObject({
+      http_status: 403,
+      may_be_billing: true,
+      resource: NEW,
+    });
+    expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
   });
 
   test('warns about names with a line feed, which it copies but cannot compare', async () => {

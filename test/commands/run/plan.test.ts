@@ -1,0 +1,52 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { needs } from '../../support/needs.ts';
+import { createWorld, type World } from '../../support/run-cli.ts';
+import { no } from '../../support/service.ts';
+
+const ID = '3f0c5d9e-2222-4222-8333-444455556666';
+
+let world: World;
+beforeEach(async () => {
+  world = await createWorld({ handler: () => no(500, 'unexpected') });
+  const folder = join(world.home, 'in');
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.bin'), Buffer.alloc(3000));
+  await writeFile(join(folder, 'b.bin'), Buffer.alloc(2000));
+  await writeFile(join(folder, '.gitignore'), 'b.bin\n');
+  await writeFile(join(world.home, 'job.env'), 'TOKEN=hunter2000\n');
+});
+afterEach(() => world.close());
+
+test.each([
+  ['a small run', []],
+  [
+    'a run with all that it can have',
+    [
+      ...['--sync', 'in', '--setup', 'pip install x', '--env-file', 'job.env', '--grace', '7m'],
+      ...['--fetch', 'out:results', '--fetch', 'log:log.txt', '--max-price', '95'],
+      ...['--rescue', 'out/last:last', '--rescue', 'log', '--if-idle', '45m', '--unenforced'],
+    ],
+  ],
+  ['several instances', ['--here', '--count', '3', '--min-count', '2', '--fetch', 'out:results']],
+])('shows the plan of %s', needs('ssh'), async (_what, flags) => {
+  const inHome = (word: string) =>
+    /^(in|job\.env)$/.test(word)
+      ? join(world.home, word)
+      : word.replace(/:(results|log\.txt|last)$/, `:${world.home}/$1`);
+  const argv = [
+    ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', ID, '--name', 'job'],
+    ...['--terminate-after', '3h', '--identity', '/dev/null', ...flags.map(inHome), '--dry-run'],
+  ];
+  const env = {
+    PATH: process.env.PATH,
+    GPUCLOUD_PROFILE: 'sandbox',
+    GPUCLOUD_API_KEY: undefined,
+    GPUCLOUD_BASE_URL: undefined,
+  };
+  for (const more of [[], ['--json']]) {
+    const { code, stderr } = await world.cli([...argv, ...more, '--', 'echo', 'a b'], { env });
+    expect(code, stderr).toBe(0);
+  }
+});
