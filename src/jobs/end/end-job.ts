@@ -10,6 +10,7 @@ import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
 import {
+  copiedBack,
   hasFailedSetup,
   isCollected,
   type JobRecord,
@@ -196,17 +197,14 @@ function stillBills({ record: { id } }: Job, failure: CliError): CliError {
   return error.with(error.message, { resource: id, mayBeBilling: true });
 }
 
-async function notCollected(
-  { record: { id, name } }: Job,
-  cause: CliError,
-  context: Context,
-): Promise<CliError> {
+async function notCollected({ record }: Job, cause: CliError, context: Context): Promise<CliError> {
+  const { id, name } = record;
   const bills = await billsText(id, context);
   const typed = typedName(name, id);
   const inspect = `inspect the instance: ${gpucloud('instances', 'ssh', typed)}`;
   return new CliError(
     'runFailed',
-    `${name}: ${withStop(withoutBill(cause).message)} The results are still on the instance, which ${bills}.`,
+    `${name}: ${withStop(withoutBill(cause).message)} The instance still has the ${copiedBack(record)}, and ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -267,13 +265,15 @@ function outOfReach(job: Job, cause: CliError): CliError {
 
 /** Returns how to get at the results on a STOPPED instance, which a new attempt would not reach. */
 export function hintIfStopped(
-  { id, name }: Pick<JobRecord, 'id' | 'name'>,
+  record: Pick<JobRecord, 'id' | 'name' | 'fetch'>,
   status: string | undefined,
 ): string | undefined {
   if (status !== 'STOPPED') return undefined;
+  const { id, name } = record;
+  const back = copiedBack(record);
   const typed = typedName(name, id ?? '');
   const copy = `${gpucloud('instances', 'start', typed, '--wait=ssh')} && ${gpucloud('jobs', 'attach', typed)}`;
-  return `start ${name}, which bills, and copy its results: ${copy}; or give them up: ${gpucloud('instances', 'terminate', typed)}`;
+  return `start ${name}, which bills, and copy its ${back}: ${copy}; or give the ${back} up: ${gpucloud('instances', 'terminate', typed)}`;
 }
 
 function interrupted({ record }: Job, cause: CliError): CliError {
@@ -284,7 +284,7 @@ function interrupted({ record }: Job, cause: CliError): CliError {
     {
       resource: id,
       mayBeBilling: true,
-      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch its ${copiedBack(record)} and terminate: ${gpucloud('jobs', 'stop', typed)}`,
     },
   );
 }
@@ -302,6 +302,7 @@ function commandText({ exit_code, command_started_at, lost_at, here }: RentedRec
  */
 function leftOn(job: Job, cause: CliError): CliError {
   const { id, name, exit_code } = job.record;
+  const back = copiedBack(job.record);
   const typed = typedName(name, id);
   const ifStopped = hintIfStopped(job.record, job.instance?.status);
   const hint = ifStopped ?? `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
@@ -311,7 +312,7 @@ function leftOn(job: Job, cause: CliError): CliError {
     const message = `Stopped following ${name}. ${state}.`;
     return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
   }
-  const rest = exit_code === null ? state : 'Its results are still on the instance';
+  const rest = exit_code === null ? state : `The instance still has its ${back}`;
   return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
 }
 

@@ -13,6 +13,7 @@ import { setupOutput } from '../kept.ts';
 import { Followed, withJob } from '../record/lock.ts';
 import { note, timeNow } from '../record/note.ts';
 import {
+  copiedBack,
   isRented,
   type JobRecord,
   type RentedRecord,
@@ -166,7 +167,7 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const error = new CliError('runFailed', `${what}${bills}`, {
     resource: id,
     mayBeBilling: !on,
-    hint: `fetch the results${ends}: ${gpucloud('jobs', 'stop', typed)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
+    hint: `fetch the ${copiedBack(job.record)}${ends}: ${gpucloud('jobs', 'stop', typed)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
   });
   const { message } = error;
   await notify({ event: 'job_ended', id, name, message, exit_code: null }, started_at, context);
