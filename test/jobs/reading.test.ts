@@ -392,7 +392,7 @@ describe('reap', () => {
     expect(stderr).toContain(
       'The command on dev disappeared without an exit code, perhaps after a restart.',
     );
-    expect(stderr).toContain('fetch the results: gpucloud jobs stop dev');
+    expect(stderr).toContain('fetch the output: gpucloud jobs stop dev');
     expect(stderr).not.toContain('bills');
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
   });

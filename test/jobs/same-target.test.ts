@@ -71,7 +71,7 @@ describe('the results of another job', () => {
     world.renting.rent(NEW, 'job', { status: 'STOPPED' });
     const { code, stderr } = await world.run('true', ['--name', 'seed-2', ...fetch]);
     const start =
-      'start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give them up: gpucloud instances terminate job';
+      'start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give the results up: gpucloud instances terminate job';
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: `warning: job is STOPPED.\n${refusal('seed-2', start)}`,

@@ -37,11 +37,13 @@ export async function noteStarted(record: RentedRecord, context: Context): Promi
   const back = copiedBack(record);
   const kept = keptFor(record);
   const missing =
+    back === 'output' || kept === 0
+      ? ''
+      : ` If a path of --fetch is missing then, ${name} is kept for ${spanText(kept / 1000)}.`;
+  const lost =
     back === 'output'
       ? ` Without --fetch, its files are deleted with it. To copy some: ${gpucloud('jobs', 'attach', typed, '--fetch', 'PATH')}.`
-      : kept === 0
-        ? ''
-        : ` If a path of --fetch is missing then, ${name} is kept for ${spanText(kept / 1000)}.`;
+      : '';
   const { session } = context.host;
   const ender = enforcement.job.isArmed
     ? '"instances reap"'
@@ -49,8 +51,8 @@ export async function noteStarted(record: RentedRecord, context: Context): Promi
   err.warn(
     'may_be_billing',
     ender
-      ? `When the command exits, ${ender} fetches the ${back} and terminates ${name}. The instance bills until then, at the latest until ${end}.${near}${missing} See its output: ${gpucloud('jobs', 'logs', typed)}`
-      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
+      ? `When the command exits, ${ender} fetches the ${back} and terminates ${name}. The instance bills until then, at the latest until ${end}.${near}${missing}${lost} See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}.${lost} To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }
