@@ -8,7 +8,7 @@ import type { Given } from '../instances/rent/given.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
-import { copyOutText } from './phases.ts';
+import { copyOutText } from './targets.ts';
 
 /** Asks for a missing command: one word, or a line for the instance's shell. */
 export async function askCommand(prompts: Prompts): Promise<readonly string[]> {

@@ -1,11 +1,9 @@
-import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import type { PHASES } from '../json-results/jobs.ts';
 import type { Progress } from '../output/output.ts';
 import { spanText } from '../output/time.ts';
 import { clamp, width } from '../output/width.ts';
 import type { FileList, Overview, Sized } from './files/files.ts';
-import type { JobInput } from './job.ts';
 
 export type Phase = (typeof PHASES)[number];
 
@@ -99,16 +97,6 @@ export function leftOutText({ rules }: FileList, { leftOut }: Overview): string 
   if (largest.length === 0) return null;
   const by = rules === undefined ? '--exclude' : `${rules} or --exclude`;
   return `${isPart ? 'at least ' : ''}${filesText(leftOut)} by ${by}: ${sizedText(largest)}`;
-}
-
-/** Lists what is copied back, or says what becomes of the files on the instance. */
-export function copyOutText({ fetch, here }: Pick<JobInput, 'fetch' | 'here'>): string {
-  if (fetch.length === 0) {
-    return 'nothing (without --fetch, files on the instance are deleted with it)';
-  }
-  return fetch
-    .map(({ remote, local }) => `${remote} to ${here ? `${join(local, 'NAME')}/` : local}`)
-    .join(', ');
 }
 
 function sizedText(entries: readonly Sized[]): string {

@@ -25,11 +25,11 @@ import { matcherOf } from './files/pattern.ts';
 import { localCommandOf } from './here/local-command.ts';
 import { noteLocal } from './here/note-local.ts';
 import type { Here, JobInput, JobPlan } from './job.ts';
-import { copyOutText, filesText, largestText, leftOutText } from './phases.ts';
+import { filesText, largestText, leftOutText } from './phases.ts';
 import { ensureRescueKey, withRescue } from './rescue/wanted.ts';
 import { ensureOwnTargets } from './same-target.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
-import { ensureTargets, fetchInto } from './targets.ts';
+import { copyOutText, ensureTargets, fetchInto } from './targets.ts';
 
 const NAMED = 5;
 

@@ -2,8 +2,9 @@ import { isRescueWanted, wantedDeadline, wantedText } from '../../instances/dead
 import { type PlannedCost, plannedCostText, requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
 import type { JobPlan } from '../../jobs/job.ts';
-import { copyOutText, filesText, largestText, leftOutText } from '../../jobs/phases.ts';
+import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import { earlyText, graceFor } from '../../jobs/stops.ts';
+import { copyOutText } from '../../jobs/targets.ts';
 import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
