@@ -1,6 +1,6 @@
 import type { CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { asCliError, CliError, isInterrupt } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 
 interface Creation {
@@ -96,7 +96,7 @@ export async function writeCreated(
   try {
     await write();
   } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+    const error = asCliError(thrown);
     // The storage error's message completes this sentence.
     const link = error.failure === 'storage' ? ', but' : '.';
     throw error.with(`${created}${link} ${error.message}`, {

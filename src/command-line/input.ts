@@ -88,11 +88,10 @@ async function wholeText(
   signal: AbortSignal,
   longest: number,
 ): Promise<string> {
-  signal.throwIfAborted();
   const chunks: Buffer[] = [];
   let length = 0;
   try {
-    // Ctrl-C stops the read even if the pipe has no writer.
+    // Ctrl-C stops the read even if the pipe has no writer, and closes the file.
     for await (const chunk of addAbortSignal(signal, stream)) {
       chunks.push(Buffer.from(chunk));
       length += chunk.length;

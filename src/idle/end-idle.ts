@@ -6,12 +6,9 @@ import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
-import { type JobRecord, mayHaveResults, readJobs } from '../jobs/record/record.ts';
-import { hasRescue, markDue } from '../jobs/rescue/pass.ts';
-import { asItsJob } from '../jobs/verbs/sign-in-of.ts';
+import { mayHaveResults } from '../jobs/record/record.ts';
+import { hasRescue, markDue, rescueTools, type Tools as SignInTools } from '../jobs/rescue/pass.ts';
 import type { Deadline, IdleRule as HeldRule, Journal } from '../journal/index.ts';
-import { lazy } from '../lazy.ts';
-import { type FindSignIn, signInFinder } from '../ssh/sign-in.ts';
 import { type IdleState, judge, NOTHING_KNOWN, type Signs, signsOf } from './idle-rule.ts';
 import { CARD_SAMPLES } from './probe-script.ts';
 import { readSample, withinLimit } from './read-sample.ts';
@@ -63,11 +60,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
 }
 
 function toolsOf(pass: Pass, journal: Journal, context: Context): Tools {
-  const signIn = { identity: undefined, user: undefined, options: [], words: [] };
-  const jobs = lazy(() => readJobs(context));
-  const flags = { ...signIn, port: undefined, wait: undefined };
-  const find = signInFinder(flags, context, asItsJob(context, jobs));
-  return { pass, find, jobs, journal, context };
+  return { pass, journal, context, ...rescueTools(context) };
 }
 
 /** Whether a pass would find now that an instance's idle rule is met. Stores nothing. */
@@ -84,10 +77,8 @@ export async function isIdleNow(
   return isIdle === true;
 }
 
-interface Tools {
+interface Tools extends SignInTools {
   readonly pass: Pass;
-  readonly find: FindSignIn;
-  readonly jobs: () => Promise<readonly JobRecord[]>;
   readonly journal: Journal;
   readonly context: Context;
 }

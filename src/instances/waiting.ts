@@ -1,7 +1,7 @@
 import type { Api, Instance } from '../api/index.ts';
 import { createGate, type Gate, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { CliError, type LoggedEvent, unforeseen } from '../errors.ts';
+import { asCliError, CliError, type LoggedEvent } from '../errors.ts';
 import { mask } from '../output/mask.ts';
 import { clockTime, inSeconds } from '../output/time.ts';
 import { SECRETS } from '../rules/secrets.ts';
@@ -123,7 +123,7 @@ export async function waitFor(
     return instance;
   } catch (thrown) {
     // Service faults are CliErrors, so anything else is a bug.
-    const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+    const error = asCliError(thrown);
     const events = error.failure === 'otherEnd' ? await lastEvents(target.id, api) : [];
     throw withBill(error, ended, last?.status, events);
   } finally {

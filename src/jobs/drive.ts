@@ -29,12 +29,12 @@ export interface Steps {
   /** Waits a while, or until the situation changes. */
   stay(): Promise<void>;
   end(seen: Observation): Promise<void>;
-  report(seen: Observation): Promise<void>;
+  report(): Promise<void>;
   reportLost(): Promise<void>;
 }
 
 /** How a driver finished: `left` and `handedOver` if the job goes on without it. */
-export type Finish = 'ended' | 'reported' | 'left' | 'handedOver';
+export type Finish = 'ended' | 'left' | 'handedOver';
 
 /**
  * Moves a job on until nothing is left for this driver. The caller holds the job's lock, so only
@@ -82,8 +82,8 @@ export async function drive(driver: Driver, steps: Steps): Promise<Finish> {
         await steps.end(seen);
         return 'ended';
       case 'report':
-        await steps.report(seen);
-        return 'reported';
+        await steps.report();
+        return 'ended';
       case 'reportLost':
         await steps.reportLost();
         return 'left';

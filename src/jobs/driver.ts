@@ -1,12 +1,12 @@
 import type { Context } from '../context.ts';
 import {
+  asCliError,
   CliError,
   doubt,
   failuresOf,
   isInterrupt,
   MAY_BILL,
   throwAll,
-  unforeseen,
 } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
@@ -21,20 +21,15 @@ import { isFollowed } from './record/lock.ts';
 import type { Noted } from './record/note.ts';
 import { isCollected, type JobRecord, readEnded, stopAsked } from './record/record.ts';
 import { type HowToDrive, stepsOf } from './steps.ts';
-import { createStops, type Stops } from './stops.ts';
+import { createStops } from './stops.ts';
 
-export interface Driven extends Pick<Job, 'record' | 'how' | 'by'> {
-  readonly command?: Job['command'];
-  readonly early?: CliError | undefined;
-  readonly isUnsaved?: boolean;
-  readonly instance?: Job['instance'];
+interface Driven
+  extends Pick<Job, 'record' | 'how' | 'by'>,
+    Partial<Pick<Job, 'command' | 'early' | 'isUnsaved' | 'instance' | 'stops' | 'together'>> {
   /** The deadline by the service's clock (ISO 8601), if already known. */
   readonly deadline?: string | undefined;
-  readonly stops?: Stops | undefined;
   /** Milliseconds to continue after the deadline. */
   readonly after?: number;
-  /** The run shows the progress of its instances, not each job. */
-  readonly together?: Job['together'];
 }
 
 export async function createJob(
@@ -96,7 +91,7 @@ export async function driveJob(
     if (finish === 'left') return await leave(job, record.kept, context);
   } catch (error) {
     // A bug must not leave a rented instance without a process that ends it.
-    job.failure = error instanceof CliError ? error : unforeseen(error);
+    job.failure = asCliError(error);
     if (record.on || (by !== 'run' && by !== 'detach')) throw job.failure;
     await steps.end(job.seen);
   } finally {

@@ -72,12 +72,6 @@ export interface JobPlan extends JobInput {
   readonly overview: Overview | undefined;
 }
 
-/** An instance on which scripts can run. */
-export interface Connected extends Pick<SignedIn, 'state' | 'exitCode' | 'setUp' | 'shell'> {
-  /** Whether both sides have rsync. */
-  readonly hasRsync: boolean;
-}
-
 /** What the instances of one run share. The run reports their ends together. */
 export interface Together {
   /** The instances, such as `job-1 to job-4`. */
@@ -102,7 +96,7 @@ export interface Job extends Noted<RentedRecord> {
   /** Why the wait for the new instance stopped early. */
   readonly early: CliError | undefined;
   /** The instance, once it has responded over SSH. */
-  there: Connected | undefined;
+  there: SignedIn | undefined;
   /** The output, if this process follows it. */
   received: Received | undefined;
   /** false if the instance's disk was full when the command exited. */

@@ -1,3 +1,4 @@
+import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
 import { instancesBefore } from '../instances/match.ts';
@@ -16,19 +17,17 @@ import { newRecord } from './new-record.ts';
 import { checkInput } from './plan.ts';
 import { withJob } from './record/lock.ts';
 import { note, timeNow } from './record/note.ts';
-import { hasFailedSetup, type JobRecord, readJobs } from './record/record.ts';
-import { lastLine } from './remote/failed-ssh.ts';
+import { hasFailedSetup, isFetched, isRented, type JobRecord, readJobs } from './record/record.ts';
+import { scriptFailed } from './remote/failed-ssh.ts';
 import type { Probed } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { BUSY, exitOf, FREE, RESET } from './remote/supervisor.ts';
 import { ensureOwnTargets, storeJob } from './same-target.ts';
 import { ensureWithoutAgent } from './sign-in.ts';
+import { hintOf, needOf, standingOf } from './standing.ts';
 import { graceFor } from './stops.ts';
 import { look } from './verbs/look.ts';
 import { asItsJob } from './verbs/sign-in-of.ts';
-
-/** Time to connect, in milliseconds. */
-const LOOK = 30_000;
 
 /** Builds the error for several instances, with the line that starts the command on each. */
 export function severalOn(names: readonly string[], command: readonly string[]): CliError {
@@ -73,9 +72,11 @@ export async function runOnInstance(
     skips: ({ id }: JobRecord) => id === target.id,
   };
   await ensureOwnTargets(input.fetch, whose, context);
-  const how = await howToSignIn(target, input, context);
-  const { home } = (await readJobs(context)).find(({ id }) => id === target.id) ?? {};
-  const seen = await look({ ...target, home }, how, LOOK, context);
+  const found = instanceIn(await readInstance(target.id, await context.api()));
+  const last = (await readJobs(context)).find(({ id }) => id === target.id);
+  if (last !== undefined) ensureReachable(last, found);
+  const how = await howToSignIn(found, input, context);
+  const seen = await look({ ...target, home: last?.home }, how, context);
   if (seen.isOver) {
     throw new CliError('wrongState', `${target.name} is ${seen.instance.status}.`, {
       resource: target.id,
@@ -106,13 +107,20 @@ export async function runOnInstance(
   });
 }
 
+/** Refuses a STOPPED instance that has the results of its last job: a new job would replace them. */
+function ensureReachable(last: JobRecord, { id, status }: Instance): void {
+  if (!isRented(last) || standingOf(last, status) !== 'stopped') return;
+  const need = needOf(last, 'stopped');
+  const hint = hintOf(need);
+  throw new CliError('wrongState', `${need.problem?.what}.`, { resource: id, hint });
+}
+
 /** Signs in as the previous job did, or with the private key of one of the instance's keys. */
 async function howToSignIn(
-  { id }: Target,
+  instance: Instance,
   { how: given, detach }: JobInput,
   context: Context,
 ): Promise<HowToReach> {
-  const instance = instanceIn(await readInstance(id, await context.api()));
   const { how, needs } = await signInFinder(given, context, asItsJob(context))(instance);
   const { identity } = how;
   ensureWithoutAgent({
@@ -159,10 +167,9 @@ function ensureReplaceable(
       hint: `see its output: ${gpucloud('jobs', 'logs', typed)}; finish the job: ${gpucloud('jobs', 'attach', typed)}`,
     });
   }
-  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
   // After a failed setup, there are no results.
   const isWithout = exitCode !== undefined && hasFailedSetup(exitOf(exitCode));
-  if (!on || state === 'none' || isFetched || isWithout) return;
+  if (!on || state === 'none' || isFetched(job) || isWithout) return;
   throw new CliError('wrongState', `The results of the last job on ${name} were not fetched.`, {
     resource: id,
     hint: `fetch them: ${gpucloud('jobs', 'attach', typed)}; discard them: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
@@ -171,12 +178,11 @@ function ensureReplaceable(
 
 /** Removes the state of the previous job. Throws CliError('wrongState') if that job still runs. */
 async function reset(instance: Target, shell: RemoteShell, context: Context): Promise<void> {
-  const { stdout, stderr, code } = await shell.run(RESET, '', context.signal);
-  const lines = stdout.split('\n');
+  const printed = await shell.run(RESET, context.signal);
+  const lines = printed.stdout.split('\n');
   if (lines.includes(BUSY)) throw busy(instance);
   if (lines.includes(FREE)) return;
-  const reason = lastLine(stderr) || `exit code ${code}`;
-  throw new CliError('refused', `Could not remove the earlier job on ${instance.name}: ${reason}`);
+  throw scriptFailed(`Could not remove the earlier job on ${instance.name}`, printed);
 }
 
 function busy({ id, name }: Target): CliError {

@@ -1,6 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError, doubt, unforeseen, usageError } from '../errors.ts';
+import { asCliError, type CliError, doubt, usageError } from '../errors.ts';
 import { endOne, hasTriedToEnd } from '../instances/change/ending.ts';
 import { armCommand, noteLoop, readEnforcement } from '../instances/deadlines/armed.ts';
 import { deadlineField } from '../instances/deadlines/deadline.ts';
@@ -135,7 +135,7 @@ export async function endUnusable(
   { request: { instance_name: name } }: Pick<JobPlan, 'request'>,
   context: Context,
 ): Promise<JobEnd> {
-  const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+  const error = asCliError(thrown);
   const { message, hint, mayBeBilling, resource: id, httpStatus = 0 } = error;
   const start = {
     command_exit_code: null,

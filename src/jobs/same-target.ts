@@ -5,12 +5,20 @@ import { usageError } from '../errors.ts';
 import type { JobRow } from '../json-results/jobs.ts';
 import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
-import { hintIfStopped } from './end/end-job.ts';
 import type { Fetch } from './files/copy-out.ts';
 import { isFolder } from './files/local-file.ts';
 import { realPath } from './files/merge.ts';
 import { matcherOf } from './files/pattern.ts';
-import { hasFailedSetup, type JobRecord, readJobs, removeJob, writeJob } from './record/record.ts';
+import { isFollowed } from './record/lock.ts';
+import {
+  hasFailedSetup,
+  isRented,
+  type JobRecord,
+  readJobs,
+  removeJob,
+  writeJob,
+} from './record/record.ts';
+import { hintOf, needOf } from './standing.ts';
 import { mayBeFolder } from './targets.ts';
 import { openStatus } from './verbs/rows.ts';
 
@@ -50,7 +58,9 @@ export async function ensureOwnTargets(
  */
 export async function storeJob(job: JobRecord, whose: Whose, context: Context): Promise<void> {
   await writeJob(job, context);
-  const skips = (other: JobRecord) => other.uid === job.uid || whose.skips?.(other) === true;
+  // The first check has warned of jobs that have exited.
+  const skips = (other: JobRecord) =>
+    other.uid === job.uid || other.exit_code !== null || whose.skips?.(other) === true;
   try {
     await exited(job.fetch, { ...whose, skips }, context);
   } catch (error) {
@@ -65,15 +75,25 @@ async function exited(fetch: readonly Fetch[], whose: Whose, context: Context): 
   const found = all.find(({ status }) => MAY_WRITE.has(status));
   if (found === undefined) return all;
   const { at, own, job, path, line } = found;
+  throw usageError(
+    `${whose.from(at)} "${own.remote}": the job on ${job.name} has not ended, and its results would be written to "${path}" too`,
+    `give this job its own folder: ${line}${await howToEnd(job, context)}`,
+  );
+}
+
+/** Completes a hint: how the other job comes to its end. */
+async function howToEnd(job: JobRecord, context: Context): Promise<string> {
   // The check of the job has just read its instance.
   const { instances } = await (await context.journal()).read();
   const { last } = instances.find(({ id }) => id === job.id) ?? {};
-  const attach = gpucloud('jobs', 'attach', typedName(job.name, job.id ?? ''));
-  const finish = hintIfStopped(job, last?.status) ?? `finish the other job: ${attach}`;
-  throw usageError(
-    `${whose.from(at)} "${own.remote}": the job on ${job.name} has not ended, and its results would be written to "${path}" too`,
-    `give this job its own folder: ${line}; or ${finish}`,
-  );
+  if (isRented(job) && last?.status === 'STOPPED') return `; or ${hintOf(needOf(job, 'stopped'))}`;
+  const typed = typedName(job.name, job.id ?? '');
+  if (!(await isFollowed(job, context))) {
+    return `; or finish the other job: ${gpucloud('jobs', 'attach', typed)}`;
+  }
+  // The output of `run --here` is in its own terminal only.
+  const logs = gpucloud('jobs', 'logs', typed, '--follow');
+  return job.here ? '' : `; or wait for the other job: ${logs}`;
 }
 
 /** A fetch to the target of another job. */

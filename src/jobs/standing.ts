@@ -1,8 +1,9 @@
 import type { OpenJob } from '../money/findings.ts';
+import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { typedName } from '../rules/names.ts';
-import { copyWords } from './end/end-job.ts';
-import { copiedBack, hasFailedSetup, type JobRecord, type RentedRecord } from './record/record.ts';
+import { copiedBack, isFetched, type JobRecord, type RentedRecord } from './record/record.ts';
+import { WORK } from './remote/supervisor.ts';
 
 /**
  * How a job stands by its record, in the word that all screens share. `stopped`: its instance is, so
@@ -23,10 +24,10 @@ export type Standing =
 
 /** `status`: the instance's last known status. */
 export function standingOf(job: JobRecord, status?: string | null): Standing {
-  const { exit_code, kept, fetch } = job;
+  const { exit_code, kept } = job;
   const isMissing = job.uncopied?.isMissing === true;
   if (job.ended_at !== null) {
-    if (hasFailedSetup(job) || fetch.every(({ fetched_at }) => fetched_at !== null)) return 'ended';
+    if (isFetched(job)) return 'ended';
     // A failed command often has not written its results, and who terminates an instance without
     // gpucloud gives them up.
     const isGivenUp =
@@ -42,11 +43,13 @@ export function standingOf(job: JobRecord, status?: string | null): Standing {
   return job.lost_at === null ? 'open' : 'lost';
 }
 
+type Need = Pick<OpenJob, 'problem' | 'ends'>;
+
 /** Returns what a job that has not ended needs, and what ends the paying for its instance. */
 export function needOf(
-  job: RentedRecord & Pick<OpenJob, 'isFollowed'>,
+  job: RentedRecord & Partial<Pick<OpenJob, 'isFollowed'>>,
   word: Standing,
-): Pick<OpenJob, 'problem' | 'ends'> {
+): Need {
   const typed = typedName(job.name, job.id);
   const name = clamp(job.name, 40);
   const back = copiedBack(job);
@@ -65,7 +68,7 @@ export function needOf(
       const what = `${name} is STOPPED, and still has the ${back} of its job`;
       const start = ['instances', 'start', typed, '--wait=ssh'];
       // `jobs stop` copies nothing from there.
-      return need('job_unfollowed', what, `reach the ${back}`, start, [
+      return need('job_unfollowed', what, `reach the ${back} (this bills)`, start, [
         ...ends(start, `reach the ${back}`),
         ...ends(['instances', 'terminate', typed], `give the ${back} up`),
       ]);
@@ -92,4 +95,22 @@ export function needOf(
     default:
       return { ends: word === 'open' ? stops : [] };
   }
+}
+
+/** Returns the hint of an error for a need: what to do next, and what ends the paying. */
+export function hintOf({ problem, ends }: Need): string {
+  const { to = '', next = [] } = problem ?? {};
+  const others = ends.filter(({ words }) => words !== next);
+  const all = [{ purpose: to, words: next }, ...others];
+  return all.map(({ words, purpose }) => `${purpose}: ${gpucloud(...words)}`).join('; ');
+}
+
+/** Returns the words that copy another path, also beside a process that follows the job. */
+export function copyWords(
+  typed: string,
+  { isFollowed = false }: Partial<Pick<OpenJob, 'isFollowed'>>,
+) {
+  return isFollowed
+    ? ['instances', 'scp', '-r', `${typed}:${WORK}/PATH`, '.']
+    : ['jobs', 'attach', typed, '--fetch', 'PATH'];
 }

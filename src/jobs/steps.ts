@@ -1,13 +1,14 @@
 import { hasEnded } from '../context/session.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../errors.ts';
+import { asCliError, CliError, isInterrupt } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { BRIEFLY, readInstance } from '../instances/read.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
-import type { Failed, Steps } from './drive.ts';
+import type { Steps } from './drive.ts';
 import { endedElsewhere, endJob, saveEnd } from './end/end-job.ts';
-import type { Connected, Job } from './job.ts';
+import { failedOf } from './files/copy-out-each.ts';
+import type { Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
 import {
@@ -18,7 +19,7 @@ import {
   readEnded,
   receivedPaths,
 } from './record/record.ts';
-import { observed, probe } from './remote/probe.ts';
+import { observed, probe, type SignedIn } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { exitOf, WROTE, WROTE_NOTHING } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
@@ -44,8 +45,8 @@ export interface HowToDrive {
   reportLost?(): Promise<void>;
 }
 
-/** Milliseconds for one look over SSH, by a person and by `reap`. */
-const [LOOK, REAP] = [30_000, 20_000];
+/** Milliseconds for one look of `reap` over SSH. */
+const REAP = 20_000;
 /** Milliseconds between two attempts to copy the results of a kept instance, and between looks. */
 const [STAY, SLICE] = [60_000, 1_000];
 /** Milliseconds in which a command that fails has written few results. */
@@ -70,7 +71,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     job.seen = seen;
     return seen;
   };
-  const there = (): Connected => {
+  const there = (): SignedIn => {
     if (job.there === undefined) throw new Error('no connection to the instance');
     return job.there;
   };
@@ -96,8 +97,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     try {
       if (by === 'attach' && !wasPast) job.there = await connect(job, context);
       else {
-        const time = by === 'reap' ? REAP : LOOK;
-        const seen = await look(job.record, job.how, time, context);
+        const time = by === 'reap' ? REAP : undefined;
+        const seen = await look(job.record, job.how, context, time);
         job.instance = seen.instance;
         if (seen.isOver) throw new Ended(job.record, seen.instance);
         job.there = seen;
@@ -113,7 +114,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   }
 
   async function unseen(error: unknown): Promise<Observation> {
-    const fault = error instanceof CliError ? error : unforeseen(error);
+    const fault = asCliError(error);
     job.failure ??= fault;
     if (by === 'reap' && isInterrupt(fault)) throw fault;
     if (by === 'reap' && context.flags.debug === true) err.debug(fault.message);
@@ -152,7 +153,6 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   /** Follows the command for `reap`, which prints nothing. */
   async function poll(changed: AbortSignal): Promise<Observation> {
     for (;;) {
-      changed.throwIfAborted();
       const found = await probe(there().shell, stops.last);
       if (typeof found !== 'string' && found.state !== 'running') return observed(found);
       await clock.sleep(job.isInterrupted ? AFTER : BEFORE, changed);
@@ -232,7 +232,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         return { seen: saw(seen), failed: 'none' };
       } catch (error) {
         if (changed.aborted) return { seen: saw({ kind: 'running' }), failed: 'none' };
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         return { seen: saw(await unseen(error)), failed: 'follow' };
       }
     },
@@ -267,7 +267,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
             : `Its ${back} will be copied next.`;
         err.note(`Interrupting the command. ${next}`);
       }
-      interruptInBackground(job, there(), context);
+      interruptInBackground(job, there().shell, context);
     },
 
     async stop() {
@@ -276,7 +276,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         await stopCommand(job.record, there().shell, context);
         return 'none';
       } catch (error) {
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         return 'stop';
       }
     },
@@ -295,11 +295,11 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         if (isToPrint) await follow(stops.last);
         hasFollowed = true;
         const out = by === 'reap' ? undefined : outputOf();
-        await collect(job, there(), out, seen.kind !== 'running', context);
+        await collect(job, there().shell, out, seen.kind !== 'running', context);
         job.failure = plain.lost;
         return 'none';
       } catch (error) {
-        job.failure = error instanceof CliError ? error : unforeseen(error);
+        job.failure = asCliError(error);
         const failed = failedOf(job.failure);
         const uncopied = { why: job.failure.message, isMissing: failed === 'missing' };
         await note(job, { uncopied }, context);
@@ -392,7 +392,7 @@ async function hasNothing(
   const missing = record.fetch.filter(({ fetched_at }) => fetched_at == null);
   if (missing.some(({ remote }) => /^\/|^~|\.\./.test(remote))) return false;
   try {
-    const { stdout } = await shell.run(WROTE, '', stops.last);
+    const { stdout } = await shell.run(WROTE, stops.last);
     return stdout.split('\n').includes(WROTE_NOTHING);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -400,21 +400,11 @@ async function hasNothing(
   }
 }
 
-/** Classifies why results could not be copied. */
-function failedOf({ failure }: CliError): Failed {
-  if (failure === 'notFound') return 'missing';
-  return failure === 'storage' ? 'here' : 'cut';
-}
-
 /**
  * Repeats the interrupt over cut connections, while the output is followed. At the end of a session,
  * when nobody may be there for a second interrupt, stops a command that ignores it.
  */
-function interruptInBackground(
-  { record, stops }: Job,
-  { shell }: Connected,
-  context: Context,
-): void {
+function interruptInBackground({ record, stops }: Job, shell: RemoteShell, context: Context): void {
   const { clock, err, host } = context;
   const { last } = stops;
   // As long as before a deadline: the command may save its state.
@@ -424,7 +414,7 @@ function interruptInBackground(
     : repeated(() => interruptCommand(shell, last), last, clock);
   work.catch((error: unknown) => {
     if (last.aborted) return;
-    const { message } = error instanceof CliError ? error : unforeseen(error);
+    const { message } = asCliError(error);
     err.warn('connection', message);
   });
 }

@@ -253,23 +253,20 @@ export function known(store: Store) {
       work: (held: HeldIdle) => Promise<T>,
     ): Promise<T | undefined> {
       const folder = store.main();
+      const fail = (cause: unknown) => {
+        const message = `Could not save its recorded use (${faultOf(cause)}).`;
+        throw new CliError('storage', message, { cause });
+      };
       const held = () =>
         work({
           found: idleOf(folder, id, rule),
           write: (record) =>
-            writing(() => writeIdle(folder, { version: 1, id, rule: rule.uid, ...record })),
+            writeIdle(folder, { version: 1, id, rule: rule.uid, ...record }).catch(fail),
         });
       return withLock<T | undefined>(idlePath(folder, id), held, {
         patience: 0,
         async otherwise(cause, isHeld) {
-          if (isHeld) return undefined;
-          throw new CliError(
-            'storage',
-            `Could not save the instance's idle time (${faultOf(cause)}).`,
-            {
-              cause,
-            },
-          );
+          return isHeld ? undefined : fail(cause);
         },
       });
     },

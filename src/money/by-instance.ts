@@ -2,7 +2,7 @@ import { isReadNow, type Listed } from '../instances/known-instances.ts';
 import type { InstanceSpending } from '../json-results/money.ts';
 import { instant } from '../output/time.ts';
 import { kopecksText, type Money, priceIn, zero } from '../rules/money.ts';
-import { instanceStatus, isTerminated } from '../rules/statuses.ts';
+import { instanceStatus, isTerminated, leadsTo } from '../rules/statuses.ts';
 import { instanceCharge, type Window } from './charges.ts';
 
 const HOUR = 3_600_000;
@@ -75,16 +75,17 @@ function spendingOf(row: Listed, window: Window, exact: ExactCosts): Estimate[] 
   const { id, name, status, price_per_hour_snapshot } = row;
   const { from, to } = instanceCharge(row);
   if (id === null) return [];
+  const paid = paidUntil(row);
   const isEndUnknown = to === undefined && isTerminated(status);
   const time =
     from === undefined || isEndUnknown
       ? undefined
-      : Math.min(to ?? window.to, paidUntil(row) ?? window.to, window.to) -
-        Math.max(from, window.from);
+      : Math.min(to ?? window.to, paid ?? window.to, window.to) - Math.max(from, window.from);
   if (time !== undefined && time <= 0) return [];
   const price = priceIn(price_per_hour_snapshot);
   const isWhole = from !== undefined && to !== undefined && from >= window.from && to <= window.to;
   const known = isWhole ? priceIn(exact.get(id)) : undefined;
+  const isStopped = paid !== undefined && leadsTo('STOPPED', status);
   const cost = known ?? (time === undefined ? undefined : price?.times(time).div(HOUR).round(2, 3));
   const spending = {
     id,
@@ -93,8 +94,8 @@ function spendingOf(row: Listed, window: Window, exact: ExactCosts): Estimate[] 
     price_per_hour: price === undefined ? null : (price_per_hour_snapshot ?? null),
     hours: time === undefined ? null : zero().plus(time).div(HOUR).toFixed(2),
     cost_estimate: cost === undefined ? null : kopecksText(cost),
-    // An exact cost counts no time while stopped.
-    ...(row.was_stopped === true && known === undefined && { was_stopped: true }),
+    // Neither an exact cost nor the charges until a stop count time while stopped.
+    ...(row.was_stopped === true && known === undefined && !isStopped && { was_stopped: true }),
   };
   return [{ cost, spending }];
 }

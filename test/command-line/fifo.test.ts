@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { constants } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -16,6 +16,15 @@ beforeEach(async () => {
   execFileSync('mkfifo', [fifo]);
 });
 
+function hasReader(): boolean {
+  try {
+    closeSync(openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 // A read that is not released keeps its thread, and so this test's process, from exiting.
 describe('a FIFO as a file', needs('POSIX'), () => {
   test.each([
@@ -29,6 +38,8 @@ describe('a FIFO as a file', needs('POSIX'), () => {
     setImmediate(() => interrupt.abort(reason));
     await expect(reading).rejects.toBe(reason);
     await writer?.close();
+    // Later, the garbage collector would close it, with a warning.
+    await expect.poll(hasReader, { timeout: 5_000 }).toBe(false);
   });
 
   test('is not opened after an interrupt', async () => {

@@ -191,7 +191,7 @@ test.each([
     const flags = [...keys.flatMap((name) => ['--ssh-key', name]), wait, '--dry-run'];
     const { code, stderr } = await world.cli([...CREATE, ...flags]);
     const warning =
-      "warning: No private key found in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: gpucloud instances ssh NAME --identity FILE\n";
+      "warning: The private key of laptop is not in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: gpucloud instances ssh NAME --identity FILE\n";
     expect({ code, stderr }).toEqual({ code: 0, stderr: `${warns ? warning : ''}${PRICE}` });
   },
 );

@@ -100,7 +100,7 @@ describe('a cut connection', () => {
     };
     const { code, stdout, stderr } = await world.run('echo ran', []);
     expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain('Could not start the command: another job was started there.');
+    expect(stderr).toContain('Could not start the command: another job was started there');
   });
 });
 
@@ -170,7 +170,7 @@ describe('jobs attach', () => {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
     expect(code, stderr).toBe(exit);
     expect(stderr).toBe(
-      `Connecting to job\nerror: ${message}\nhint: start job, which bills, and copy its output: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give the output up: gpucloud instances terminate job\n`,
+      `Connecting to job\nerror: ${message}\nhint: reach the output (this bills): gpucloud instances start job --wait=ssh; give the output up: gpucloud instances terminate job\n`,
     );
     expect(world.terminations()).toBe(0);
   });

@@ -100,7 +100,7 @@ describe.each(some(Object.entries(SHELLS)))('the sampler in %s', (name, sh) => {
     await writeFile(inJob('next'), '');
     await until(async () => (await readFile(inJob('gpu'), 'utf8')) === '3 150 3000 24564\n');
     // Ctrl-C reaches the command, not the sampler.
-    await shell.run(INTERRUPT, '', never);
+    await shell.run(INTERRUPT, never);
     expect(await followed(shell)).toEqual({
       out: 'up\n',
       err: '',
@@ -109,7 +109,7 @@ describe.each(some(Object.entries(SHELLS)))('the sampler in %s', (name, sh) => {
     });
     expect((await probe(shell, never)) as object).toMatchObject({ gpu: { busy_percent: 50 } });
     await isGone('sleeping');
-    await shell.run(RESET, '', never);
+    await shell.run(RESET, never);
     expect(existsSync(inJob('gpu'))).toBe(false);
   });
 

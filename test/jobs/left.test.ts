@@ -124,7 +124,7 @@ test('reports how a job stands that goes on', async () => {
     a job out of reach, and STOPPED: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       outcomeUnknown, bills, names its ID
       job is STOPPED, so its command no longer runs. It may still be billing.
-      start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give the results up: gpucloud instances terminate job
+      reach the results (this bills): gpucloud instances start job --wait=ssh; give the results up: gpucloud instances terminate job
     a job out of reach of jobs stop: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       unreachable
       It failed

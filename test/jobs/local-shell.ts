@@ -54,13 +54,14 @@ export function localShell(home: string, sh: readonly string[], bin?: string): R
   return {
     open,
     start,
-    async run(script, input, signal) {
-      const running = await start(script, [], signal, input);
+    async run(script, signal, { args = [], input = '' } = {}) {
+      const running = await start(script, args, signal, input);
       const [stdout, stderr, code] = await Promise.all([
         lastOf(running.stdout),
         lastOf(running.stderr),
         running.ended,
       ]);
+      signal.throwIfAborted();
       return { code, stdout, stderr };
     },
     ssh: { words: [], user: 'nobody', host: 'nowhere' },

@@ -129,8 +129,14 @@ describe('run --on', () => {
     const { code, stderr } = await jobs('attach', 'dev');
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: start dev, which bills, and copy its output: /,
+      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
     );
+    expect(await world.runOn('echo ran')).toEqual({
+      code: 5,
+      stdout: '',
+      stderr:
+        'error: dev is STOPPED, and the output and results of its job are not copied.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
+    });
   });
 
   test('reports that the command may still run if the instance is unreachable', async () => {

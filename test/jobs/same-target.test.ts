@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mayOverwrite } from '../../src/jobs/same-target.ts';
 import { NEW } from '../support/renting-service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { exited, LASTS, started } from './stories.ts';
+import { exited, followed, LASTS, started } from './stories.ts';
 
 describe('two fetches', () => {
   let folder: string;
@@ -71,11 +71,32 @@ describe('the results of another job', () => {
     world.renting.rent(NEW, 'job', { status: 'STOPPED' });
     const { code, stderr } = await world.run('true', ['--name', 'seed-2', ...fetch]);
     const start =
-      'start job, which bills, and copy its results: gpucloud instances start job --wait=ssh && gpucloud jobs attach job; or give the results up: gpucloud instances terminate job';
+      'reach the results (this bills): gpucloud instances start job --wait=ssh; give the results up: gpucloud instances terminate job';
     expect({ code, stderr }).toEqual({
       code: 2,
       stderr: `warning: job is STOPPED.\n${refusal('seed-2', start)}`,
     });
+  });
+
+  test('refuse a run while another process follows it', async () => {
+    const ended = world.run(LASTS, fetch);
+    await followed(world);
+    const { code, stderr } = await world.run('true', ['--name', 'seed-2', ...fetch]);
+    const wait = 'wait for the other job: gpucloud jobs logs job --follow';
+    expect({ code, stderr }).toEqual({ code: 2, stderr: refusal('seed-2', wait) });
+    world.advance(59 * 60_000);
+    await ended;
+  });
+
+  test('warn once of a job that has exited on a stopped instance', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    await world.run('true', fetch);
+    world.renting.rent(NEW, 'job', { status: 'STOPPED' });
+    const again = await world.run('exit 3', ['--name', 'seed-2', ...fetch]);
+    expect(again.stderr.match(/^warning: (?:job is STOPPED|The results of job)/gm)).toEqual([
+      'warning: job is STOPPED',
+      'warning: The results of job',
+    ]);
   });
 
   test('refuse a run on another instance', async () => {

@@ -29,7 +29,7 @@ const setupOf = (text: string, more: Partial<Setup> = {}): Setup => ({
 });
 
 async function started(shell: RemoteShell, setup: Setup, script = 'echo ran'): Promise<void> {
-  await shell.run(RESET, '', never);
+  await shell.run(RESET, never);
   const variables = [{ key: 'TOKEN', value: 'sesame' }];
   await supervise(shell, { words: ['sh', '-c', script], variables, setup });
 }
@@ -59,7 +59,7 @@ describe.each(some(Object.entries(SHELLS)))('a setup in %s', (name, sh) => {
     const shell = localShell(home, sh, bin);
     await started(shell, setupOf('true'));
     expect(await followedWhole(shell)).toMatchObject({ took: { setup: 20, command: 100 } });
-    await shell.run(RESET, '', never);
+    await shell.run(RESET, never);
     expect(existsSync(inJob('times'))).toBe(false);
   });
 
@@ -103,7 +103,7 @@ describe.each(some(Object.entries(SHELLS)))('a setup in %s', (name, sh) => {
       await until(() => existsSync(inJob('setup')));
       await until(async () => (await readFile(inJob('err'), 'utf8')) === 'up\n');
       expect(await probe(shell, never)).toMatchObject({ state: 'running', isSetup: true });
-      await shell.run(INTERRUPT, '', never);
+      await shell.run(INTERRUPT, never);
       expect(await followed(shell)).toMatchObject({ out: '', exitCode: code });
       expect(await probe(shell, never)).toMatchObject({ state: 'exited', isSetup: false });
     }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +14,8 @@ import {
   RESET,
   START,
   supervisorOf,
+  WROTE,
+  WROTE_NOTHING,
 } from '../../src/jobs/remote/supervisor.ts';
 import type { EnvironmentVariable } from '../../src/rules/container.ts';
 import { needs } from '../support/needs.ts';
@@ -93,10 +96,10 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     await expect(started(shell, ['echo', 'second'], [], 'other')).rejects.toThrow(
       'printed nothing',
     );
-    expect((await shell.run(RESET, '', never)).stdout).toBe(`${BUSY}\n`);
+    expect((await shell.run(RESET, never)).stdout).toBe(`${BUSY}\n`);
     await writeFile(join(home, FOLDER, 'work', 'go'), 'x\n');
     expect(await followed(shell)).toMatchObject({ out: 'first\n', exitCode: 0 });
-    expect((await shell.run(RESET, '', never)).stdout).toBe(`${FREE}\n`);
+    expect((await shell.run(RESET, never)).stdout).toBe(`${FREE}\n`);
     await started(shell, ['cat', 'go'], [], 'other');
     expect(await followed(shell)).toEqual({ out: 'x\n', err: '', exitCode: 0 });
   });
@@ -110,7 +113,7 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     ]);
     const ending = followed(shell);
     await until(async () => (await readFile(join(home, FOLDER, 'out'), 'utf8')) === 'up\n');
-    expect((await shell.run(INTERRUPT, '', never)).code).toBe(0);
+    expect((await shell.run(INTERRUPT, never)).code).toBe(0);
     expect(await ending).toEqual({ out: 'up\ncaught\n', err: '', exitCode: 9 });
   });
 
@@ -195,6 +198,23 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     running.stdout.resume();
     expect(await running.ended).not.toBe(0);
     expect(await readdir(join(home, FOLDER))).not.toContain('started');
+  });
+
+  test('shows whether the command has written at once', here, async () => {
+    const bin = join(home, '.bin');
+    await mkdir(bin);
+    // Its find compares whole seconds.
+    if (name === 'busybox') execFileSync('busybox', ['--install', '-s', bin]);
+    const shell = localShell(home, sh, bin);
+    const shown = async (script: string) => {
+      await started(shell, ['sh', '-c', script]);
+      await followed(shell);
+      const { stdout } = await shell.run(WROTE, '', never);
+      await shell.run(RESET, '', never);
+      return stdout;
+    };
+    expect(await shown('exit 3')).toBe(`${WROTE_NOTHING}\n`);
+    expect(await shown('touch log; exit 3')).toBe('');
   });
 
   test('reports a job whose folder was removed as lost', here, async () => {

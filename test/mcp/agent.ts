@@ -7,9 +7,17 @@ import type {
   JsonSchemaType,
   JsonSchemaValidator,
 } from '@modelcontextprotocol/sdk/validation/types.js';
+import { referenceOf } from '../../src/command-line/reference/index.ts';
 import type { Interrupts } from '../../src/context.ts';
+import { built } from '../../src/mcp/built.ts';
+import { toolsIn } from '../../src/mcp/tools.ts';
+import { tree } from '../contract/tree.ts';
 import { type ManualClock, manualClock } from '../support/clock.ts';
 import type { CliResult, World } from '../support/run-cli.ts';
+
+/** All tools. Sessions get them ready-made, as from the build, since making them takes long. */
+export const TOOLS = toolsIn(referenceOf(tree));
+built.tools = () => TOOLS;
 
 /** Milliseconds. The server's own timers are longer than the pauses of commands. */
 const LONG = 5_000;

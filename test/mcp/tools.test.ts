@@ -5,17 +5,15 @@ import {
   valueOfArgument,
   valueOfFlag,
 } from '../../src/command-line/reference/completion-values.ts';
-import { referenceOf } from '../../src/command-line/reference/index.ts';
 import { PROMPTS } from '../../src/mcp/guides.ts';
-import { type Level, offered, toolsIn } from '../../src/mcp/tools.ts';
+import { type Level, offered } from '../../src/mcp/tools.ts';
 import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
-import { type Agent, budget, type Content, openAgent, waitingClock } from './agent.ts';
+import { type Agent, budget, type Content, openAgent, TOOLS, waitingClock } from './agent.ts';
 
-const all = toolsIn(referenceOf(tree));
-const namesFor = (level: Level) => offered(all, level, false).map(({ name }) => name);
+const namesFor = (level: Level) => offered(TOOLS, level, false).map(({ name }) => name);
 
 /** The commands that agents can't call, each with its reason. */
 const WITHHELD: Readonly<Record<string, readonly string[]>> = {
@@ -43,7 +41,7 @@ const WITHHELD: Readonly<Record<string, readonly string[]>> = {
 
 test('decides for each command whether agents can call it', () => {
   const withheld = Object.values(WITHHELD).flat();
-  expect([...all.map(({ words }) => words.join(' ')), ...withheld].sort()).toEqual(COMMANDS);
+  expect([...TOOLS.map(({ words }) => words.join(' ')), ...withheld].sort()).toEqual(COMMANDS);
 });
 
 test('adds tools with each level', () => {
@@ -61,22 +59,22 @@ test('adds tools with each level', () => {
 });
 
 test('leaves out the flags of a command that no call can use', () => {
-  const flagsOf = (name: string) => all.find((tool) => tool.name === name)?.parameters ?? [];
+  const flagsOf = (name: string) => TOOLS.find((tool) => tool.name === name)?.parameters ?? [];
   const counts = (name: string) => flagsOf(name).filter(({ flag }) => flag?.endsWith('count'));
   expect(counts('run')).toEqual([]);
   expect(counts('instances_create')).toHaveLength(2);
 });
 
 test('types each word of a choice as text', () => {
-  const choices = all
-    .flatMap(({ definition }) => Object.values(definition.inputSchema.properties ?? {}))
-    .filter((one) => 'enum' in one);
+  const choices = TOOLS.flatMap(({ definition }) =>
+    Object.values(definition.inputSchema.properties ?? {}),
+  ).filter((one) => 'enum' in one);
   expect(choices.length).toBeGreaterThan(5);
   for (const choice of choices) expect(choice).toMatchObject({ type: 'string' });
 });
 
 test('describes a tool with its arguments, types and annotations', () => {
-  const definition = all.find(({ name }) => name === 'instances_stop')?.definition;
+  const definition = TOOLS.find(({ name }) => name === 'instances_stop')?.definition;
   const { outputSchema: _schema, ...rest } = definition ?? {};
   expect({ ...rest, description: '' }).toEqual({
     name: 'instances_stop',
@@ -108,7 +106,7 @@ test('describes a tool with its arguments, types and annotations', () => {
 });
 
 test('takes true or a value for a flag whose value is optional, and a number also as text', () => {
-  const create = all.find(({ name }) => name === 'instances_create');
+  const create = TOOLS.find(({ name }) => name === 'instances_create');
   expect(create?.definition.inputSchema.properties).toMatchObject({
     wait: { anyOf: [{ type: 'boolean' }, { type: 'string' }] },
     max_price: { type: ['string', 'number'] },
@@ -116,7 +114,7 @@ test('takes true or a value for a flag whose value is optional, and a number als
 });
 
 test('names every instance that a tool changes', () => {
-  const changing = all.filter(({ facts }) => facts.allow !== 'read');
+  const changing = TOOLS.filter(({ facts }) => facts.allow !== 'read');
   const names = new Set(changing.flatMap(({ parameters }) => parameters.map((one) => one.name)));
   // `--all` would terminate instances that the session did not rent.
   expect(names).not.toContain('all');
@@ -129,7 +127,7 @@ test('never takes a decision of the person who starts the server, or holds a cal
     ...['unenforced', 'here', 'pass_env', 'identity', 'ssh_option', 'ssh_arg', 'follow'],
     ...['watch', 'interval', 'keep_on_failure'],
   ];
-  const found = all.flatMap(({ name, parameters }) =>
+  const found = TOOLS.flatMap(({ name, parameters }) =>
     parameters.filter((one) => decisions.includes(one.name)).map((one) => `${name} ${one.name}`),
   );
   expect(found).toEqual([]);
@@ -141,7 +139,7 @@ test('knows every value that names an instance or a local file', () => {
       (at, word) => at.commands.find((one) => one.name() === word) ?? at,
       tree,
     );
-  const wrong = all.flatMap(({ name, words, parameters }) => {
+  const wrong = TOOLS.flatMap(({ name, words, parameters }) => {
     const at = command(words);
     return parameters
       .filter(({ name: parameter, flag, holds }) => {
@@ -265,11 +263,11 @@ describe('in the sandbox', () => {
     }
   });
 
-  test('answers fifty calls at once', async () => {
+  test('answers a hundred calls at once', async () => {
     // instances_top finds no ssh here.
     const slow = [...MISSING, 'doctor', 'instances_top'];
     const quick = read.filter((name) => !slow.includes(name));
-    const names = Array.from({ length: 50 }, (_, at) => quick[at % quick.length] ?? '');
+    const names = Array.from({ length: 100 }, (_, at) => quick[at % quick.length] ?? '');
     const contents = await Promise.all(names.map((name) => agent.call(name, GIVEN[name])));
     for (const [at, content] of contents.entries()) {
       expect(faultsOf(names[at] ?? '', content)).toEqual([]);

@@ -8,7 +8,7 @@ import type { Plan, ShownInstance } from '../../json-results/instances.ts';
 import { type DetailLine, field, type Section, type View } from '../../output/output.ts';
 import { clean } from '../../rules/clean.ts';
 import { REQUEST_SECRETS, SECRETS } from '../../rules/secrets.ts';
-import { leadsTo, mayBill } from '../../rules/statuses.ts';
+import { mayBill } from '../../rules/statuses.ts';
 import { endpointLines } from '../../ssh/endpoints.ts';
 import { sshCommand } from '../../watch/ssh-endpoint.ts';
 
@@ -36,7 +36,7 @@ const sections: readonly Section<ShownInstance>[] = [
     lines: (i) => [
       { label: 'Price per hour', value: i.price_per_hour_snapshot, kind: 'money' },
       {
-        label: countsStops(i) ? 'Cost at most' : 'Cost estimate',
+        label: i.was_stopped ? 'Cost at most' : 'Cost estimate',
         value: i.cost_estimate,
         kind: 'money',
       },
@@ -70,11 +70,6 @@ const sections: readonly Section<ShownInstance>[] = [
     ],
   },
 ];
-
-/** Whether the estimate also counts hours in which the instance was stopped before it ran again. */
-function countsStops({ was_stopped, status }: ShownInstance): boolean {
-  return was_stopped === true && !leadsTo('STOPPED', status);
-}
 
 export const instanceView: View<ShownInstance> = {
   columns: [

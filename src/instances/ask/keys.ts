@@ -112,9 +112,9 @@ export function keyElsewhereText(
   keys: readonly SshKey[],
   halves: readonly PrivateHalf[],
 ): string | undefined {
-  const isKnown = keys.some(({ id }) => ids.includes(id));
-  if (!isKnown || halves.some(({ key }) => ids.includes(key.id))) return undefined;
-  return `No private key found in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
+  const chosen = keys.filter(({ id }) => ids.includes(id));
+  if (chosen.length === 0 || halves.some(({ key }) => ids.includes(key.id))) return undefined;
+  return `The private key of ${namesOf(chosen)} is not in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
 }
 
 function noKeyText(keys: readonly SshKey[]): string {

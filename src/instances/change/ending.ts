@@ -2,7 +2,7 @@ import { rateLimited, sentence } from '../../api/errors.ts';
 import type { Api, Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import { asCliError, CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inSeconds } from '../../output/time.ts';
@@ -321,7 +321,7 @@ export async function endEach(
       if (ending.kind === 'ended') noteAlready(ending, target, true, context);
       return ending;
     } catch (thrown) {
-      return uncertain(target, thrown instanceof CliError ? thrown : unforeseen(thrown));
+      return uncertain(target, asCliError(thrown));
     }
   };
   const endings: (Ended | Uncertain)[] = [];

@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt, unforeseen } from '../../errors.ts';
+import { asCliError, CliError, isInterrupt } from '../../errors.ts';
 import type { Attempt } from '../../json-results/instances.ts';
 import { failureReason } from '../../output/mask.ts';
 import { clockTime } from '../../output/time.ts';
@@ -177,7 +177,7 @@ export async function waitEarly(
     await waitFor({ target, until, onReading, after: instance.status, ...how }, times, context);
     return { latest, early: undefined };
   } catch (error) {
-    return { latest, early: error instanceof CliError ? error : unforeseen(error) };
+    return { latest, early: asCliError(error) };
   }
 }
 

@@ -2,7 +2,7 @@ import { sentence } from '../../api/errors.ts';
 import type { Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate, READS_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, unforeseen } from '../../errors.ts';
+import { asCliError, CliError, doubt } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { isSameName, typedName } from '../../rules/names.ts';
 import { endEach, hasTriedToEnd } from '../change/ending.ts';
@@ -62,7 +62,7 @@ export async function rentSeveral(
         return { name, ...(await obtain(name, gates)) };
       } catch (error) {
         // Catches even a bug, so that the other outcomes are still reported.
-        return { name, error: error instanceof CliError ? error : unforeseen(error) };
+        return { name, error: asCliError(error) };
       }
     }),
   );

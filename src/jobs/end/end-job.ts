@@ -13,12 +13,13 @@ import {
   copiedBack,
   hasFailedSetup,
   isCollected,
-  type JobRecord,
   type RentedRecord,
   removeOldJobs,
 } from '../record/record.ts';
+import { WORK } from '../remote/supervisor.ts';
 import { missingPaths, rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
+import { copyWords, hintOf, needOf } from '../standing.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
 import { costOf, phasesOf } from './receipt.ts';
@@ -184,9 +185,7 @@ export async function leftJob(
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
     : isUnstopped
-      ? cause.with(cause.message, {
-          hint: hintIfStopped(record, job.instance?.status) ?? cause.hint,
-        })
+      ? cause.with(cause.message, { hint: hintIfStopped(job) ?? cause.hint })
       : await left();
   return { ...rest, terminated: 'unknown', error };
 }
@@ -220,7 +219,7 @@ async function notCollected({ record }: Job, cause: CliError, context: Context):
 /** Says how a job that no process follows copies results from another path than that of `--fetch`. */
 export function whereElse(typed: string): string {
   const look = gpucloud('instances', 'ssh', typed, '--', 'ls', WORK);
-  const copy = gpucloud(...copyWords(typed, { isFollowed: false }));
+  const copy = gpucloud(...copyWords(typed, {}));
   return `see what is there: ${look}; copy it and terminate the instance: ${copy}`;
 }
 
@@ -230,16 +229,6 @@ export function whereResultsAre(typed: string): string {
   const copy = gpucloud(...copyWords(typed, { isFollowed: true }));
   return `see what is there: ${look}; copy it: ${copy}`;
 }
-
-/** Returns the words that copy another path, also beside a process that follows the job. */
-export function copyWords(typed: string, { isFollowed }: { readonly isFollowed: boolean }) {
-  return isFollowed
-    ? ['instances', 'scp', '-r', `${typed}:${WORK}/PATH`, '.']
-    : ['jobs', 'attach', typed, '--fetch', 'PATH'];
-}
-
-/** The folder of a job's command, below the home folder of the sign-in. */
-const WORK = 'gpucloud-run/work';
 
 /** Returns `bills until 08:58`, as an interrupted process also must. */
 export function billsText(id: string, context: Context): Promise<string> {
@@ -254,7 +243,7 @@ export function billsText(id: string, context: Context): Promise<string> {
 function outOfReach(job: Job, cause: CliError): CliError {
   const { id, name } = job.record;
   const typed = typedName(name, id);
-  const ifStopped = hintIfStopped(job.record, job.instance?.status);
+  const ifStopped = hintIfStopped(job);
   const message =
     ifStopped === undefined
       ? `Could not connect to ${name}, and its command may still run: ${withStop(withoutBill(cause).message)}`
@@ -263,17 +252,9 @@ function outOfReach(job: Job, cause: CliError): CliError {
   return doubt(`${message} ${MAY_BILL}`, { resource: id, hint: ifStopped ?? again, cause });
 }
 
-/** Returns how to get at the results on a STOPPED instance, which a new attempt would not reach. */
-export function hintIfStopped(
-  record: Pick<JobRecord, 'id' | 'name' | 'fetch'>,
-  status: string | undefined,
-): string | undefined {
-  if (status !== 'STOPPED') return undefined;
-  const { id, name } = record;
-  const back = copiedBack(record);
-  const typed = typedName(name, id ?? '');
-  const copy = `${gpucloud('instances', 'start', typed, '--wait=ssh')} && ${gpucloud('jobs', 'attach', typed)}`;
-  return `start ${name}, which bills, and copy its ${back}: ${copy}; or give the ${back} up: ${gpucloud('instances', 'terminate', typed)}`;
+/** A new attempt would not reach a STOPPED instance. */
+function hintIfStopped({ record, instance }: Job): string | undefined {
+  return instance?.status === 'STOPPED' ? hintOf(needOf(record, 'stopped')) : undefined;
 }
 
 function interrupted({ record }: Job, cause: CliError): CliError {
@@ -304,7 +285,7 @@ function leftOn(job: Job, cause: CliError): CliError {
   const { id, name, exit_code } = job.record;
   const back = copiedBack(job.record);
   const typed = typedName(name, id);
-  const ifStopped = hintIfStopped(job.record, job.instance?.status);
+  const ifStopped = hintIfStopped(job);
   const hint = ifStopped ?? `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
   const runs = ifStopped === undefined ? 'Its command may still run' : 'Its command no longer runs';
   const state = exit_code === null ? runs : `Its command exited with ${exit_code}`;

@@ -110,10 +110,7 @@ export async function removeThere(
   paths: readonly string[],
   { shell, signal }: { readonly shell: RemoteShell; readonly signal: AbortSignal },
 ): Promise<void> {
-  const { code, stderr } = await shell.run(
-    REMOVE,
-    paths.map((path) => `./${path}\0`).join(''),
-    signal,
-  );
+  const input = paths.map((path) => `./${path}\0`).join('');
+  const { code, stderr } = await shell.run(REMOVE, signal, { input });
   if (code !== 0) throw programFailed('in', code, stderr);
 }

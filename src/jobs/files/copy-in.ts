@@ -42,7 +42,7 @@ export async function copyIn(files: FileList, copying: CopyingIn): Promise<void>
     if (inTheWay.length > 0) await removeThere(inTheWay, copying);
     return unpackThere(changed, copying);
   }
-  const { code, stderr } = await shell.run(MAKE_FOLDER, '', signal);
+  const { code, stderr } = await shell.run(MAKE_FOLDER, signal);
   if (code !== 0) throw programFailed('in', code, stderr);
   await rsync({
     ...copying,

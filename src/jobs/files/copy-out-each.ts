@@ -13,11 +13,6 @@ export interface Wanted extends Fetch {
   readonly unplaced?: Unplaced | null | undefined;
 }
 
-/** What became of one path. */
-export type Fetched =
-  | { readonly kind: 'fetched' }
-  | { readonly kind: Exclude<Failed, 'none' | 'start' | 'stop'>; readonly fault: CliError };
-
 interface CopyingOne extends Omit<CopyingOut, 'onUnplaced'> {
   /** Stores what this attempt has left, so that the next one does not receive it again. */
   onUnplaced(one: Wanted, left: Unplaced): Promise<void>;
@@ -33,32 +28,29 @@ interface CopyingEach extends CopyingOne {
 }
 
 /**
- * Copies each path that is not on this computer yet, and returns one result per path. Throws the
- * signal's reason.
+ * Copies each path that is not on this computer yet, and returns the failures. Throws the signal's
+ * reason.
  */
 export async function copyOutEach(
   paths: readonly Wanted[],
   copying: CopyingEach,
-): Promise<readonly Fetched[]> {
+): Promise<readonly CliError[]> {
   const { signal, clock, onBegin, onFetched, onCut } = copying;
-  const results: Fetched[] = [];
+  const failures: CliError[] = [];
   for (const one of paths) {
-    if ((one.fetched_at ?? null) === null) {
-      onBegin(one);
-      try {
-        await repeated(() => copyOrPlace(one, copying), signal, clock, onCut);
-        await onFetched(one);
-      } catch (error) {
-        // An interrupt takes precedence over the failure of the copy that it interrupted.
-        signal.throwIfAborted();
-        if (!(error instanceof CliError)) throw error;
-        results.push({ kind: kindOf(error), fault: error });
-        continue;
-      }
+    if (one.fetched_at != null) continue;
+    onBegin(one);
+    try {
+      await repeated(() => copyOrPlace(one, copying), signal, clock, onCut);
+      await onFetched(one);
+    } catch (error) {
+      // An interrupt takes precedence over the failure of the copy that it interrupted.
+      signal.throwIfAborted();
+      if (!(error instanceof CliError)) throw error;
+      failures.push(error);
     }
-    results.push({ kind: 'fetched' });
   }
-  return results;
+  return failures;
 }
 
 /**
@@ -84,7 +76,7 @@ export async function copyOrPlace(one: Wanted, copying: CopyingOne): Promise<voi
 }
 
 /** Returns why a copy failed: on the instance, on this computer, or by the connection. */
-function kindOf({ failure }: CliError): Exclude<Fetched['kind'], 'fetched'> {
+export function failedOf({ failure }: CliError): Failed {
   if (failure === 'notFound') return 'missing';
   return failure === 'storage' ? 'here' : 'cut';
 }
@@ -93,9 +85,6 @@ function kindOf({ failure }: CliError): Exclude<Fetched['kind'], 'fetched'> {
  * Returns the failure that decides about all paths: the first that may be mended. A path that is
  * missing on the instance can't be copied later.
  */
-export function worstOf(
-  results: readonly Fetched[],
-): Exclude<Fetched, { kind: 'fetched' }> | undefined {
-  const failed = results.filter((result) => result.kind !== 'fetched');
-  return failed.find(({ kind }) => kind !== 'missing') ?? failed[0];
+export function worstOf(failures: readonly CliError[]): CliError | undefined {
+  return failures.find((failure) => failedOf(failure) !== 'missing') ?? failures[0];
 }

@@ -1,10 +1,9 @@
-import { mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { CliError, failuresOf, usageError } from '../../errors.ts';
 import { afterLine } from '../remote/after-line.ts';
 import { lastOf } from '../remote/remote-shell.ts';
-import { copyFailed, notStored, programFailed, unwritable } from './copy-failed.ts';
+import { copyFailed, notStored, programFailed } from './copy-failed.ts';
 import type { Copying } from './copy-in.ts';
 import { ensureRoom, lackOfRoom, type Place, placeOf, writeNew } from './local-file.ts';
 import { type Copier, ensureApart, inStaging, makeLinks, moveInto } from './merge.ts';
@@ -18,7 +17,7 @@ import {
   SEND_MATCHES,
   SEND_NAMED,
 } from './send-scripts.ts';
-import { type Unpacking, unpack } from './unpack.ts';
+import { makeFolder, type Unpacking, unpack } from './unpack.ts';
 
 /** A path given with `--fetch`. */
 export interface Fetch {
@@ -115,22 +114,10 @@ function lackOf(kind: string, isOfMany: boolean): string {
   return isOfMany ? 'matches nothing on the instance' : 'does not exist on the instance';
 }
 
-async function makeFolder(path: string): Promise<void> {
-  await mkdir(path, { recursive: true }).catch((error: unknown) => {
-    throw unwritable(path, error);
-  });
-}
-
 async function kindOf(script: string, path: string, { shell, signal }: CopyingOut) {
-  const running = await shell.start(script, [path], signal);
-  const [printed, said, code] = await Promise.all([
-    lastOf(running.stdout),
-    lastOf(running.stderr),
-    running.ended,
-  ]);
-  signal.throwIfAborted();
-  const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(printed) ?? [];
-  if (kind === undefined) throw programFailed('out', code, said);
+  const { stdout, stderr, code } = await shell.run(script, signal, { args: [path] });
+  const [, kind, count] = new RegExp(`^${BEGIN} (\\w+) ?(\\d*)$`, 'm').exec(stdout) ?? [];
+  if (kind === undefined) throw programFailed('out', code, stderr);
   // du counts kibibytes.
   return { kind, size: Number(count) * (kind === 'file' ? 1 : 1024) };
 }

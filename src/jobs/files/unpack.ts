@@ -174,7 +174,7 @@ function validTime(time: Date | undefined): Date | undefined {
   return Number.isNaN(time?.getTime()) ? undefined : time;
 }
 
-async function makeFolder(path: string, mode = 0o777): Promise<void> {
+export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
     throw unwritable(path, error);
   });

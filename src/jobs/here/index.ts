@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import { asCliError, doubt, isInterrupt, MAY_BILL } from '../../errors.ts';
 import { planRental } from '../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/rent/preflight.ts';
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
@@ -58,7 +58,7 @@ async function endOf(job: Noted, run: HereRun, context: Context): Promise<JobEnd
     if (end.error === undefined) run.faults.delete(name);
     return end;
   } catch (thrown) {
-    const cause = thrown instanceof CliError ? thrown : unforeseen(thrown);
+    const cause = asCliError(thrown);
     const { id } = job.record;
     run.fail(cause);
     const what = `Could not finish ${name}: ${cause.message} ${MAY_BILL}`;
@@ -81,7 +81,7 @@ async function move(job: Noted, run: HereRun, context: Context): Promise<JobEnd 
   try {
     rented = await rentFor(job, plan, context, run.gates);
   } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : unforeseen(thrown);
+    const error = asCliError(thrown);
     const all = run.rented(name, error);
     const end = await endUnusable(error, plan, context);
     await saveUnrented(end, job, context);

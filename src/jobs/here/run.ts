@@ -1,7 +1,7 @@
 import { sentence } from '../../api/errors.ts';
 import { AT_ONCE, createGate, READS_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { asCliError, type CliError } from '../../errors.ts';
 import type { Gates } from '../../instances/rent/capacity.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
@@ -70,7 +70,7 @@ export class HereRun implements Together {
 
   fail(reason: unknown): void {
     if (this.failure !== undefined) return;
-    this.failure = reason instanceof CliError ? reason : unforeseen(reason);
+    this.failure = asCliError(reason);
     this.stage = this.#phases.current;
   }
 

@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { asCliError } from '../../errors.ts';
 import type { Steps } from '../drive.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
-import { lastLine } from '../remote/failed-ssh.ts';
+import { scriptFailed } from '../remote/failed-ssh.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { orAborted } from '../remote/within.ts';
 import { connect } from '../stages/connect.ts';
@@ -17,7 +17,7 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
   const { name } = record;
 
   async function leaveOut(error: unknown): Promise<void> {
-    job.failure = error instanceof CliError ? error : unforeseen(error);
+    job.failure = asCliError(error);
     if (job.record.command_started_at !== null) {
       await note(job, { command_started_at: null }, context);
     }
@@ -100,11 +100,8 @@ export function hereSteps(job: Job, run: HereRun, steps: Steps, context: Context
 async function prepare(job: Job, context: Context): Promise<void> {
   if (job.early !== undefined) throw job.early;
   job.there = await connect(job, context);
-  const { code, stderr } = await job.there.shell.run(`mkdir -p ${WORK}`, '', job.stops.any);
-  if (code !== 0) {
-    const reason = lastLine(stderr) || `exit code ${code}`;
-    throw new CliError('refused', `Could not create ~/${WORK}: ${reason}`);
-  }
+  const printed = await job.there.shell.run(`mkdir -p ${WORK}`, job.stops.any);
+  if (printed.code !== 0) throw scriptFailed(`Could not create ~/${WORK}`, printed);
   await copyFiles(job, job.there, context);
   await note(job, { copied_at: timeNow(context) }, context);
 }

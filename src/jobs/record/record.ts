@@ -176,11 +176,14 @@ export function hasFailedSetup({ setup_exit_code }: Pick<JobRecord, 'setup_exit_
   return setup_exit_code !== null;
 }
 
+/** Whether all results of a job are on this computer: a failed setup has none. */
+export function isFetched(job: JobRecord): boolean {
+  return hasFailedSetup(job) || job.fetch.every(({ fetched_at }) => fetched_at !== null);
+}
+
 /** Whether all results and the whole output of a job are on this computer. */
-export function isCollected(record: JobRecord): boolean {
-  const { fetch, output_kept_at } = record;
-  const areFetched = hasFailedSetup(record) || fetch.every(({ fetched_at }) => fetched_at !== null);
-  return output_kept_at !== null && areFetched;
+export function isCollected(job: JobRecord): boolean {
+  return job.output_kept_at !== null && isFetched(job);
 }
 
 /** Returns what a job copies back: without `--fetch`, only the output of its command. */

@@ -51,6 +51,17 @@ export function lastLine(printed: string): string {
   return lines.find(isFull) ?? lines.at(-1) ?? '';
 }
 
+/** Returns the error for a script that failed on an instance. A cut connection may be retried. */
+export function scriptFailed(
+  what: string,
+  { code, stderr }: { readonly code: number; readonly stderr: string },
+  details: ConstructorParameters<typeof CliError>[2] = {},
+): CliError {
+  const reason = lastLine(stderr) || `exit code ${code}`;
+  const retryable = isCut(code, stderr);
+  return new CliError('refused', `${what}: ${reason}`, { retryable, ...details });
+}
+
 /** Throws if the instance refuses this user, and names another: a retry can't succeed. */
 export function ensureUser(printed: string, { id, name }: Target): void {
   const [, user] = /log ?in as the user "([\w.-]+)"/i.exec(printed) ?? [];

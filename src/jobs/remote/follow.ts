@@ -2,7 +2,7 @@ import { CliError } from '../../errors.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Piped } from '../../system/programs.ts';
 import { afterLine } from './after-line.ts';
-import { isCut, lastLine } from './failed-ssh.ts';
+import { lastLine, scriptFailed } from './failed-ssh.ts';
 import { type CommandEnd, readFrames } from './frames.ts';
 import { lastOf, type RemoteShell } from './remote-shell.ts';
 import { FOLLOW, FOLLOWING, GONE, OFFSETS } from './supervisor.ts';
@@ -131,22 +131,13 @@ export async function offsetsOf(
   [unit, count]: readonly ['-c' | '-n', number],
   signal: AbortSignal,
 ): Promise<Offsets> {
-  const running = await shell.start(OFFSETS, [unit, String(count)], signal);
-  const [printed, words, code] = await Promise.all([
-    lastOf(running.stdout),
-    lastOf(running.stderr),
-    running.ended,
-  ]);
-  signal.throwIfAborted();
+  const printed = await shell.run(OFFSETS, signal, { args: [unit, String(count)] });
   const [out, err] = ['out', 'err'].map(
-    (from) => new RegExp(`^gpucloud-run ${from} (\\d+)$`, 'm').exec(printed)?.[1],
+    (from) => new RegExp(`^gpucloud-run ${from} (\\d+)$`, 'm').exec(printed.stdout)?.[1],
   );
   if (out !== undefined && err !== undefined) return { out: Number(out), err: Number(err) };
-  if (printed.split('\n').includes(GONE)) {
+  if (printed.stdout.split('\n').includes(GONE)) {
     throw new CliError('notFound', "The command's output is no longer on the instance.");
   }
-  const reason = lastLine(words) || `exit code ${code}`;
-  throw new CliError('refused', `Could not read the output: ${reason}`, {
-    retryable: isCut(code, words),
-  });
+  throw scriptFailed('Could not read the output', printed);
 }

@@ -34,7 +34,7 @@ export async function probe(
   shell: Pick<RemoteShell, 'run'>,
   signal: AbortSignal,
 ): Promise<Probed | string> {
-  const { code, stdout, stderr } = await shell.run(PROBE, '', signal);
+  const { code, stdout, stderr } = await shell.run(PROBE, signal);
   const [, state, exit] =
     /^gpucloud-run (none|running|exited|lost)(?: (\d+)(?: full)?)?$/m.exec(stdout) ?? [];
   const [, home] = /^gpucloud-run home (\/.*)$/m.exec(stdout) ?? [];

@@ -31,7 +31,11 @@ export interface RemoteShell {
   /** Starts a script as `start` does, but leaves stdin open for the caller. */
   open(script: string, args: readonly string[], signal: AbortSignal): Promise<Piped>;
   /** Runs a short script to its end; `input` is its stdin. Throws the signal's reason. */
-  run(script: string, input: string, signal: AbortSignal): Promise<Printed>;
+  run(
+    script: string,
+    signal: AbortSignal,
+    how?: { readonly args?: readonly string[]; readonly input?: string },
+  ): Promise<Printed>;
   /** ssh command for a program that starts ssh itself. */
   readonly ssh: ReturnType<typeof batchSsh>;
   /**
@@ -81,8 +85,8 @@ export function createRemoteShell(
     home,
     open,
     start,
-    async run(script, input, signal) {
-      const running = await start(script, [], signal, input);
+    async run(script, signal, { args = [], input = '' } = {}) {
+      const running = await start(script, args, signal, input);
       const all = [lastOf(running.stdout), lastOf(running.stderr), running.ended] as const;
       const [stdout, stderr, code] = await orAborted(Promise.all(all), signal);
       return { code, stdout, stderr };

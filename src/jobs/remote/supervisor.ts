@@ -12,7 +12,9 @@ import { shQuoted } from './remote-shell.ts';
 //   work/     the files of --sync, and the command's working folder
 //   started/  made by the first request to start the command, so that it starts once; has the job's name
 //   pid       the supervisor, which leads the process group of the command
-//   since     its start time, which another process with that ID does not have (after a reboot)
+//   since     its start time, which another process with that ID does not have (after a reboot);
+//             set back a second, so that each file the command writes is newer, even if `find`
+//             compares whole seconds
 //   out, err  the command's output; a setup writes both of its outputs to err
 //   setup     exists while the setup runs
 //   gpu       the use of the cards since the command started, if nvidia-smi is there
@@ -65,7 +67,8 @@ export function supervisorOf({ words, variables, setup }: Command, job: string):
 }
 mkdir ${own}
 : >out; : >err; : >full; echo '0000     ' >exit.new
-cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null; echo $$ >pid
+cut -d ' ' -f 22 /proc/$$/stat >since 2>/dev/null
+touch -d "@$(($(date +%s) - 1))" work since 2>/dev/null; echo $$ >pid
 echo '${STARTED}'
 exec </dev/null >/dev/null 2>&1
 trap 'cut=1' HUP INT TERM

@@ -1,28 +1,20 @@
 import { join } from 'node:path';
-import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { instanceIn, readInstance } from '../../instances/read.ts';
+import type { Target } from '../../instances/resolve.ts';
 import type { RescueRecord } from '../../journal/index.ts';
-import { hasSsh } from '../../rules/statuses.ts';
-import { sshOptions } from '../../ssh/reach.ts';
 import type { FindSignIn } from '../../ssh/sign-in.ts';
-import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
 import { copyOrPlace } from '../files/copy-out-each.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
-import { signIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
-import { within } from '../remote/within.ts';
 import { copyingFrom } from '../stages/copies.ts';
 import { repeated } from '../stages/repeated.ts';
+import { look } from '../verbs/look.ts';
 import { type Compared, compare, type Same } from './compare.ts';
 
 export type RescuedPath = RescueRecord['paths'][number];
-
-/** Milliseconds to sign in. */
-const SIGN_IN = 30_000;
 
 /** How many more copies to make of a path that changes while it is copied. */
 const AGAIN = 2;
@@ -53,15 +45,14 @@ export interface Result {
  * differs afterwards, at most twice. Throws CliError if it can't sign in.
  */
 export async function copyPaths(
-  { id, name }: { readonly id: string; readonly name: string },
+  { id, name }: Target,
   paths: readonly RescuedPath[],
   copying: Copying,
   context: Context,
 ): Promise<Result> {
-  const { signal, isLast } = copying;
-  const instance = instanceIn(await readInstance(id, await context.api(), { signal }));
+  const { isLast } = copying;
   const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
-  const shell = await signedIn({ ...instance, name }, job, copying, context);
+  const shell = await signedIn({ id, name }, job, copying, context);
   // A relative path of a job's instance counts from the job's folder, as for --fetch.
   const from = join(shell.home ?? '', job === undefined || job.on ? '' : WORK);
   const done: RescuedPath[] = [];
@@ -102,29 +93,17 @@ function worse(one: CliError | undefined, other: CliError | undefined): CliError
 }
 
 async function signedIn(
-  instance: Instance & { readonly name: string },
+  target: Target,
   job: JobRecord | undefined,
   { find, signal }: Copying,
   context: Context,
 ): Promise<RemoteShell> {
-  const { id, name, status } = instance;
-  if (!hasSsh(status)) throw new CliError('wrongState', `${name} is ${status}.`);
-  const { how } = await find(instance);
-  const place = {
-    endpoint: sshEndpoint(instance, how),
-    ssh: await sshOptions(id, how, context),
-    home: job?.home ?? undefined,
-  };
-  const late = () =>
-    new CliError('unreachable', `${name} did not respond within ${SIGN_IN / 1000} s.`);
-  const found = await within({ time: SIGN_IN, late, signal }, context.clock, (own) =>
-    signIn(place, context, own),
-  );
-  if (typeof found === 'string') {
-    throw new CliError('unreachable', `Could not sign in to ${name}: ${found}`);
-  }
-  if (!found.hasTar) throw new CliError('refused', `${name} has no tar, which copying requires.`);
-  return found.shell;
+  const { name } = target;
+  const place = { ...target, home: job?.home };
+  const seen = await context.shielded((own) => look(place, find, own), signal);
+  if (seen.isOver) throw new CliError('wrongState', `${name} is ${seen.instance.status}.`);
+  if (!seen.hasTar) throw new CliError('refused', `${name} has no tar, which copying requires.`);
+  return seen.shell;
 }
 
 interface One {
@@ -147,14 +126,14 @@ async function copyPath(
   const hasCopy = before.copied_at !== null;
   const progress = { path: { ...before, failure: null } as RescuedPath };
   let left = isLast ? AGAIN + (hasCopy ? 0 : 1) : 1;
-  const look = () => compareAgain(before, shell, copying, context);
+  const lookAgain = () => compareAgain(before, shell, copying, context);
   /** Sends all at first. After a cut connection or an earlier copy, only what has not arrived. */
   async function sendMissing(seen: Compared | undefined): Promise<void> {
     let known = seen;
     let hasPart = before.failure !== null;
     let isPart = false;
     const missingNames = async () => {
-      const list = known ?? (hasPart ? await look() : undefined);
+      const list = known ?? (hasPart ? await lookAgain() : undefined);
       [known, hasPart] = [undefined, true];
       const names = list?.gap === undefined ? list?.different : undefined;
       isPart = names !== undefined;
@@ -171,7 +150,7 @@ async function copyPath(
     }
   }
   try {
-    let found = hasCopy ? await look() : undefined;
+    let found = hasCopy ? await lookAgain() : undefined;
     if (found?.isGone === true) {
       return { path: progress.path, same: [], isGone: true, error: undefined };
     }
@@ -182,7 +161,7 @@ async function copyPath(
       left -= 1;
       await sendMissing(found);
       isNew = true;
-      found = await look();
+      found = await lookAgain();
     }
     const { same = [], gap } = found ?? {};
     return { path: withCompared(progress.path, found), same, gap, error: undefined };

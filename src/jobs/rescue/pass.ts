@@ -23,7 +23,7 @@ import { mayBill } from '../../rules/statuses.ts';
 import { type FindSignIn, type HowToReach, signInFinder } from '../../ssh/sign-in.ts';
 import { type JobRecord, readJobs } from '../record/record.ts';
 import { within } from '../remote/within.ts';
-import { asItsJob } from '../verbs/sign-in-of.ts';
+import { asItsJob, NO_FLAGS } from '../verbs/sign-in-of.ts';
 import { copyPaths, type RescuedPath, type Result } from './copy.ts';
 import { driveRescue } from './drive.ts';
 import { saveHashes } from './hashes.ts';
@@ -41,15 +41,6 @@ export interface Tools {
   readonly find: FindSignIn;
   readonly jobs: () => Promise<readonly JobRecord[]>;
 }
-
-const NO_FLAGS: HowToReach = {
-  identity: undefined,
-  user: undefined,
-  options: [],
-  words: [],
-  port: undefined,
-  wait: undefined,
-};
 
 /** Finds the sign-in of each instance as the idle rule does. */
 export function rescueTools(context: Context, how: HowToReach = NO_FLAGS): Tools {

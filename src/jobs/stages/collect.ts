@@ -1,6 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
-import type { Connected, Job } from '../job.ts';
+import { worstOf } from '../files/copy-out-each.ts';
+import type { Job } from '../job.ts';
 import { MOST_KEPT, openKept } from '../kept.ts';
 import type { JobOutput } from '../output.ts';
 import type { Received } from '../received.ts';
@@ -19,17 +20,17 @@ import { repeated } from './repeated.ts';
  */
 export async function collect(
   job: Job,
-  there: Pick<Connected, 'shell'>,
+  shell: RemoteShell,
   output: JobOutput | undefined,
   isOver: boolean,
   context: Context,
 ): Promise<void> {
   const failures = hasFailedSetup(job.record)
     ? []
-    : await failuresOf(fetchAll(job, there, output, isOver, context));
+    : await failuresOf(fetchAll(job, shell, output, isOver, context));
   const { stops, by, record } = job;
   if (record.output_kept_at === null) {
-    const keep = () => keepOutput(job, there.shell, context);
+    const keep = () => keepOutput(job, shell, context);
     // Copies the output even if a result is missing, since the output often explains why.
     const faults = await failuresOf(repeated(keep, stops.last, context.clock));
     // The output was already printed, so a failure to keep it is only a warning.
@@ -40,10 +41,7 @@ export async function collect(
     const isKept = faults.length === 0 || by === 'run';
     if (isKept && isOver) await note(job, { output_kept_at: timeNow(context) }, context);
   }
-  // A file missing on the instance can't be copied later. Other causes can be fixed on this
-  // computer.
-  const [first] = failures;
-  const failure = failures.find(({ failure }) => failure !== 'notFound') ?? first;
+  const failure = worstOf(failures);
   if (failure !== undefined) throw failure;
 }
 
@@ -60,7 +58,6 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
   const { out, err } = record.printed;
   const at = { out: Math.max(out, last.out), err: Math.max(err, last.err) };
   const kept = await openKept(record, at, context);
-  let count = 0;
   try {
     await followNow(
       job,
@@ -68,9 +65,6 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
       {
         offsets: { ...kept.end },
         async receive(from, bytes) {
-          count += bytes.length;
-          // Both ends, and what a child of the command may write meanwhile.
-          if (count > 4 * MOST_KEPT) throw tooLong();
           kept.append(from, bytes);
           kept.dropBefore(from, kept.end[from]);
           if (kept.fault !== undefined) throw kept.fault;
@@ -106,8 +100,4 @@ async function followNow(
     onBack: () => undefined,
   });
   await noteOutputEnd(job, end, context);
-}
-
-function tooLong(): CliError {
-  return new CliError('notUnderstood', 'The instance sent more output than it had.');
 }

@@ -3,14 +3,14 @@ import { CliError } from '../../errors.ts';
 import { durationWord } from '../../rules/times.ts';
 import { type Reached, reach } from '../../ssh/reach.ts';
 import { isRsyncHere } from '../files/rsync.ts';
-import type { Connected, Job } from '../job.ts';
+import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
 import { ensureSameHost, ensureUser } from '../remote/failed-ssh.ts';
 import { type SignedIn, signIn } from '../remote/probe.ts';
 import { within } from '../remote/within.ts';
 
-/** Waits until the instance responds, and signs in. */
-export async function connect(job: Job, context: Context): Promise<Connected> {
+/** Waits until the instance responds, and signs in. `hasRsync`: whether both sides have rsync. */
+export async function connect(job: Job, context: Context): Promise<SignedIn> {
   const { record, how, phases, stops } = job;
   const begun = context.clock.monotonic();
   // Clears the progress line, since the wait has its own progress line.
@@ -19,14 +19,14 @@ export async function connect(job: Job, context: Context): Promise<Connected> {
   job.instance = reached.instance;
   phases.begin('connecting', `to ${record.name}`);
   const found = await signedIn(reached, job, begun, context);
-  const { state, exitCode, setUp, shell, home, hasTar, ...there } = found;
+  const { home, hasTar } = found;
   const signed_in_at = record.signed_in_at ?? timeNow(context);
   // A later process finds the job in the same place.
   await note(job, { signed_in_at, home }, context);
-  const hasRsync = there.hasRsync && (await isRsyncHere(context));
+  const hasRsync = found.hasRsync && (await isRsyncHere(context));
   const needsTar = record.fetch.length > 0 || (record.sync !== null && !hasRsync);
   if (needsTar && !hasTar) throw noCopies(record.name);
-  return { shell, state, exitCode, setUp, hasRsync };
+  return { ...found, hasRsync };
 }
 
 function noCopies(name: string): CliError {

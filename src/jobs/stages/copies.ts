@@ -4,11 +4,12 @@ import { copyIn } from '../files/copy-in.ts';
 import type { CopyingOut } from '../files/copy-out.ts';
 import { copyOutEach, type Wanted, worstOf } from '../files/copy-out-each.ts';
 import { listFiles } from '../files/files.ts';
-import type { Connected, Job } from '../job.ts';
+import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import { filesText } from '../phases.ts';
 import { note, timeNow } from '../record/note.ts';
 import type { StoredFetch } from '../record/record.ts';
+import type { SignedIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { ensureRunning } from './follow-to-end.ts';
 import { repeated } from './repeated.ts';
@@ -16,7 +17,7 @@ import { repeated } from './repeated.ts';
 /** Copies the folder of `--sync` to the instance. */
 export async function copyFiles(
   job: Job,
-  { shell, hasRsync }: Connected,
+  { shell, hasRsync }: SignedIn,
   context: Context,
 ): Promise<void> {
   const { sync, exclude, gitignore, on: isAgain } = job.record;
@@ -59,13 +60,13 @@ function showBytes({ phases, together, record }: Job): CopyingOut['onProgress'] 
  */
 export async function fetchAll(
   job: Job,
-  { shell }: Pick<Connected, 'shell'>,
+  shell: RemoteShell,
   output: JobOutput | undefined,
   isOver: boolean,
   context: Context,
 ): Promise<void> {
-  const { record, stops } = job;
-  const { interrupts, err, host } = context;
+  const { record, stops, phases } = job;
+  const { interrupts, err, host, clock } = context;
   const explain = () => {
     if (stops.last.aborted) return;
     const ends = record.on ? 'leaves' : 'terminates';
@@ -74,20 +75,34 @@ export async function fetchAll(
     const again = host.session ? '' : ` Ctrl-C again ${ends} ${what} and skips the rest.`;
     err.note(`Still fetching results.${again}`);
   };
-  const copying: Copying = {
-    ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
-    onProgress: showBytes(job),
+  const noteFetch = async ({ remote, local }: Wanted, change: Partial<StoredFetch>) => {
+    // A command that still runs changes its results.
+    if (!isOver) return;
+    const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
+    const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, ...change } : one));
+    await note(job, { fetch }, context);
   };
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
-    await fetchEach(job, copying, { isOver, onCut: patienceOf(job, context) }, context);
+    const failures = await copyOutEach(record.fetch, {
+      ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
+      onProgress: showBytes(job),
+      clock,
+      onBegin: ({ remote }) => phases.begin('fetching', remote),
+      async onFetched(one) {
+        job.fetched = [...new Set([...job.fetched, one.local])];
+        await noteFetch(one, { fetched_at: timeNow(context), unplaced: null });
+      },
+      onUnplaced: (one, unplaced) => noteFetch(one, { unplaced }),
+      onCut: patienceOf(job, context),
+    });
+    const worst = worstOf(failures);
+    if (worst !== undefined) throw worst;
   } finally {
     interrupts.first.removeEventListener('abort', explain);
     output?.endLine();
   }
 }
-
-type Copying = Omit<CopyingOut, 'onUnplaced'>;
 
 /** Returns options for copying results that print its warnings. */
 export function copyingFrom(
@@ -95,7 +110,7 @@ export function copyingFrom(
   signal: AbortSignal,
   warn: (what: string) => void,
   { host }: Context,
-): Omit<Copying, 'onProgress'> {
+): Omit<CopyingOut, 'onUnplaced' | 'onProgress'> {
   return {
     shell,
     signal,
@@ -110,44 +125,6 @@ export function copyingFrom(
     },
     onLack: warn,
   };
-}
-
-interface HowToFetch {
-  /** Whether the command can't change the results any more. */
-  readonly isOver: boolean;
-  /** Throws if no further attempt can succeed. Without it, a few attempts are made. */
-  readonly onCut: ((error: CliError) => Promise<void>) | undefined;
-}
-
-/** Copies each path, then throws the failure that decides, preferably not a missing path. */
-export async function fetchEach(
-  job: Job,
-  copying: Copying,
-  { isOver, onCut }: HowToFetch,
-  context: Context,
-): Promise<void> {
-  const { phases } = job;
-  const noteFetch = async ({ remote, local }: Wanted, change: Partial<StoredFetch>) => {
-    const isIt = (one: StoredFetch) => one.remote === remote && one.local === local;
-    const fetch = job.record.fetch.map((one) => (isIt(one) ? { ...one, ...change } : one));
-    await note(job, { fetch }, context);
-  };
-  const results = await copyOutEach(job.record.fetch, {
-    ...copying,
-    clock: context.clock,
-    onBegin: ({ remote }) => phases.begin('fetching', remote),
-    async onFetched(one) {
-      job.fetched = [...new Set([...job.fetched, one.local])];
-      if (isOver) await noteFetch(one, { fetched_at: timeNow(context), unplaced: null });
-    },
-    async onUnplaced(one, unplaced) {
-      // A command that still runs changes its results.
-      if (isOver) await noteFetch(one, { unplaced });
-    },
-    onCut,
-  });
-  const worst = worstOf(results);
-  if (worst !== undefined) throw worst.fault;
 }
 
 /** Attempts while the service reports that the instance runs, and other instances bill meanwhile. */

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { copyOut, type Unplaced } from '../files/copy-out.ts';
-import { removeStaging } from '../files/merge.ts';
+import type { Unplaced } from '../files/copy-out.ts';
+import { copyOrPlace } from '../files/copy-out-each.ts';
 import type { Job } from '../job.ts';
 import type { JobOutput } from '../output.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -35,22 +35,19 @@ export function fetchEvery(
     onProgress: () => undefined,
   };
   /** What the last copy of each path could not move to its place. */
-  const left = new Map<object, string>();
+  const left = new Map<object, Unplaced>();
   async function copyAll(): Promise<void> {
     for (const one of fetch) {
-      const before = left.get(one);
-      const onUnplaced = ({ staging }: Unplaced) => left.set(one, staging);
-      let isCopied = false;
+      // The command changes what was received, so it is received again.
+      const onUnplaced = async (_one: object, { staging }: Unplaced) => {
+        left.set(one, { staging, isWhole: false });
+      };
       try {
-        await copyOut(one, { ...copying, onUnplaced });
-        isCopied = true;
+        await copyOrPlace({ ...one, unplaced: left.get(one) }, { ...copying, onUnplaced });
+        left.delete(one);
       } catch (error) {
         if (!(error instanceof CliError)) throw error;
         warn(`${error.message}. The command is still running; trying again.`);
-      }
-      if (before !== undefined && (isCopied || left.get(one) !== before)) {
-        await removeStaging(before);
-        if (isCopied) left.delete(one);
       }
       signal.throwIfAborted();
     }

@@ -8,7 +8,7 @@ import { isDocumented, leadsTo } from '../../rules/statuses.ts';
 import type { Job } from '../job.ts';
 import type { Received } from '../received.ts';
 import { note } from '../record/note.ts';
-import { ensureSameHost, isCut, lastLine } from '../remote/failed-ssh.ts';
+import { ensureSameHost, scriptFailed } from '../remote/failed-ssh.ts';
 import { follow } from '../remote/follow.ts';
 import type { CommandEnd } from '../remote/frames.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
@@ -84,12 +84,8 @@ export async function noteOutputEnd(
 
 /** Throws a CliError; after a cut connection, it is retryable. */
 export async function interruptCommand(shell: RemoteShell, signal: AbortSignal): Promise<void> {
-  const { code, stderr } = await shell.run(INTERRUPT, '', signal);
-  if (code === 0) return;
-  const reason = lastLine(stderr) || `exit code ${code}`;
-  throw new CliError('refused', `Could not interrupt the command: ${reason}`, {
-    retryable: isCut(code, stderr),
-  });
+  const printed = await shell.run(INTERRUPT, signal);
+  if (printed.code !== 0) throw scriptFailed('Could not interrupt the command', printed);
 }
 
 /** The instance of a job has ended, or can't respond over SSH. */

@@ -1,6 +1,6 @@
 import { endsRentals } from '../../context/session.ts';
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { asCliError } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
@@ -55,7 +55,7 @@ export function keep(
           : `it bills until ${ends}. Nothing else terminates it then, so gpucloud waits${why === 'results' ? ', tries again every minute' : ''} and terminates it. ${onCtrlC}`;
       own.err.warn('may_be_billing', `Kept ${what}: ${how} ${next}`);
     } catch (error) {
-      const { message } = error instanceof CliError ? error : unforeseen(error);
+      const { message } = asCliError(error);
       own.err.warn(
         'may_be_billing',
         `Kept ${what} until its old deadline, since no other could be set for ${name}: ${message} ${next}`,

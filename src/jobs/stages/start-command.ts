@@ -1,7 +1,6 @@
-import { CliError } from '../../errors.ts';
 import type { Command } from '../command.ts';
 import { afterLine } from '../remote/after-line.ts';
-import { isCut, lastLine } from '../remote/failed-ssh.ts';
+import { scriptFailed } from '../remote/failed-ssh.ts';
 import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
 import { START, STARTED, supervisorOf } from '../remote/supervisor.ts';
 
@@ -20,10 +19,6 @@ export async function startCommand(
     return;
   }
   signal.throwIfAborted();
-  const code = await running.ended;
-  const printed = await words;
-  const reason = lastLine(printed) || `ssh exited with ${code}`;
-  throw new CliError('refused', `Could not start the command: ${reason}.`, {
-    retryable: isCut(code, printed),
-  });
+  const printed = { code: await running.ended, stderr: await words };
+  throw scriptFailed('Could not start the command', printed);
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, unforeseen } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import { shellLine } from '../../output/shell-line.ts';
 import { clamp } from '../../output/width.ts';
 import { recordedCommand } from '../command.ts';
@@ -48,7 +48,7 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     await note(job, { shown_at: timeNow(context) }, context);
     return 'none';
   } catch (error) {
-    job.failure = error instanceof CliError ? error : unforeseen(error);
+    job.failure = asCliError(error);
     const { failure, retryable } = job.failure;
     // The instance certainly did not start the command. An earlier attempt that was cut may have.
     const isRefused = failure === 'refused' && !retryable && !stops.any.aborted && attempts <= 1;

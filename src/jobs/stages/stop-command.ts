@@ -1,10 +1,9 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
-import { isCut, lastLine } from '../remote/failed-ssh.ts';
-import { lastOf, type RemoteShell } from '../remote/remote-shell.ts';
+import { scriptFailed } from '../remote/failed-ssh.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
 import { STOP } from '../remote/supervisor.ts';
 import { repeated } from './repeated.ts';
 
@@ -35,17 +34,10 @@ async function signalCommand(
   patience: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const running = await shell.start(STOP, [String(patience)], signal);
-  running.stdout.resume();
-  const words = lastOf(running.stderr);
-  const code = await running.ended;
-  signal.throwIfAborted();
-  if (code === 0) return;
-  const printed = await words;
-  const reason = lastLine(printed) || `exit code ${code}`;
-  throw new CliError('refused', `Could not stop the command on ${name}: ${reason}`, {
+  const printed = await shell.run(STOP, signal, { args: [String(patience)] });
+  if (printed.code === 0) return;
+  throw scriptFailed(`Could not stop the command on ${name}`, printed, {
     mayBeBilling: true,
-    retryable: isCut(code, printed),
     hint: `try again: ${gpucloud('jobs', 'stop', typedName(name, id))}`,
   });
 }

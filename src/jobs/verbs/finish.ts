@@ -13,7 +13,6 @@ import { setupOutput } from '../kept.ts';
 import { Followed, withJob } from '../record/lock.ts';
 import { note, timeNow } from '../record/note.ts';
 import {
-  copiedBack,
   isRented,
   type JobRecord,
   type RentedRecord,
@@ -21,6 +20,7 @@ import {
   readJob,
 } from '../record/record.ts';
 import { SignInRefused } from '../remote/failed-ssh.ts';
+import { hintOf, needOf } from '../standing.ts';
 import type { Situation } from '../state.ts';
 import { lastTryFor } from '../stops.ts';
 import { adopt } from './adopt.ts';
@@ -162,12 +162,11 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const bills = on
     ? ''
     : ` The instance ${billsUntil(deadline, enforcement, context.host.session)}.`;
-  const ends = on ? '' : ' and terminate';
-  const what = `The command on ${name} disappeared without an exit code, perhaps after a restart.`;
-  const error = new CliError('runFailed', `${what}${bills}`, {
+  const need = needOf(job.record, 'lost');
+  const error = new CliError('runFailed', `${need.problem?.what}.${bills}`, {
     resource: id,
     mayBeBilling: !on,
-    hint: `fetch the ${copiedBack(job.record)}${ends}: ${gpucloud('jobs', 'stop', typed)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
+    hint: `${hintOf(need)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
   });
   const { message } = error;
   await notify({ event: 'job_ended', id, name, message, exit_code: null }, started_at, context);

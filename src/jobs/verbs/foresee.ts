@@ -13,6 +13,9 @@ const LOOK = 20_000;
 
 type Foreseen = Pick<ReapPlan, 'action' | 'why'>;
 
+/** The instance has ended, so that a pass only reports its job. */
+export const ENDED: Foreseen = { action: 'nothing', why: 'it has already ended' };
+
 /** Returns what `reap` would do to an open job, by its own rules. Changes nothing. */
 export async function foreseeJob(
   record: JobRecord,
@@ -27,6 +30,7 @@ export async function foreseeJob(
   const seen: Observation = happened.started ? await lookAt(record, context) : { kind: 'absent' };
   const { time } = await timeOf(record, every, context);
   const state = stateOf(happened, seen);
+  if (state.kind === 'gone') return ENDED;
   const step = next(happened, state, 'reap', {
     time,
     isLastTry: true,
@@ -75,13 +79,12 @@ const WHY = {
   exited: 'its command has exited',
   lost: 'its command has disappeared',
   unreachable: 'its job does not respond',
-  gone: 'it has ended, or is in ERROR',
   ended: 'its job has ended',
 } as const;
 
 async function lookAt(record: RentedRecord, context: Context): Promise<Observation> {
   const seen: Seen[] = [];
-  const work = look(record, sameSignIn(record), LOOK, context).then((one) => seen.push(one));
+  const work = look(record, sameSignIn(record), context, LOOK).then((one) => seen.push(one));
   const [fault] = await failuresOf(work);
   if (fault !== undefined && isInterrupt(fault)) throw fault;
   return observationOf(seen[0]);

@@ -19,9 +19,6 @@ import type { RemoteShell } from '../remote/remote-shell.ts';
 import { look } from './look.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Time to connect, in milliseconds. */
-const LOOK = 20_000;
-
 interface Wanted {
   /** Waits for more output until the command exits. */
   readonly follows: boolean;
@@ -61,7 +58,7 @@ async function printAll(
   if (job.here) return noteHere(job, context);
   if (job.ended_at !== null) return printKept(job, wanted, output, context);
   if (!isRented(job)) return noteNone(job, context);
-  const seen = await look(job, signInOf(job, given), LOOK, context);
+  const seen = await look(job, signInOf(job, given), context);
   // Another process may have just completed the job.
   if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
   if (seen.state === 'none') {

@@ -7,7 +7,7 @@ import { nextStep } from '../../instances/status.ts';
 import { typedName } from '../../rules/names.ts';
 import { instanceStatus, leadsTo } from '../../rules/statuses.ts';
 import { type HowToReach, sshOptions } from '../../ssh/reach.ts';
-import { signInFinder } from '../../ssh/sign-in.ts';
+import { type FindSignIn, signInFinder } from '../../ssh/sign-in.ts';
 import { sshEndpoint } from '../../watch/ssh-endpoint.ts';
 import { ensureSameHost, ensureUser, isKeyRefused, SignInRefused } from '../remote/failed-ssh.ts';
 import { observed, type SignedIn, signIn } from '../remote/probe.ts';
@@ -25,12 +25,15 @@ export function observationOf(seen: Seen | undefined): Observation {
   return seen.isOver ? { kind: 'gone', isOver: true } : observed(seen);
 }
 
+/** Milliseconds for a look that a person or a copy waits for. */
+const LOOK = 30_000;
+
 /** Checks a job once, with a time limit in milliseconds. Throws CliError if the check fails. */
 export async function look(
   job: Target & { readonly home?: string | null | undefined },
-  how: HowToReach,
-  time: number,
+  how: HowToReach | FindSignIn,
   context: Context,
+  time = LOOK,
 ): Promise<Seen> {
   const { id, name } = job;
   const { clock, signal: outer } = context;
@@ -46,7 +49,8 @@ export async function look(
       const hint = nextStep(status, typedName(name, id));
       throw new CliError('wrongState', `${name} is ${status}.`, { hint });
     }
-    const { how: way } = await signInFinder(how, context)(instance);
+    const find = typeof how === 'function' ? how : signInFinder(how, context);
+    const { how: way } = await find(instance);
     const endpoint = sshEndpoint(instance, way);
     const ssh = await sshOptions(id, way, context);
     const found = await signIn({ endpoint, ssh, home: job.home ?? undefined }, context, signal);

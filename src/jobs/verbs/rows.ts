@@ -14,6 +14,7 @@ import { Followed, isFollowed, withJob } from '../record/lock.ts';
 import {
   happenedIn,
   hasFailedSetup,
+  isFetched,
   isRented,
   type JobRecord,
   overStatus,
@@ -177,7 +178,7 @@ async function seenNow(job: JobRecord, context: Context): Promise<Seen | undefin
 /** Returns the error after a warning if the instance did not respond. */
 async function lookOnce(job: JobRecord, context: Context): Promise<Seen | CliError | undefined> {
   if (!isRented(job) || job.here) return undefined;
-  return look(job, sameSignIn(job), LOOK, context).catch((error: unknown) => {
+  return look(job, sameSignIn(job), context, LOOK).catch((error: unknown) => {
     if (!(error instanceof CliError) || isInterrupt(error)) throw error;
     context.err.warn('connection', error.message);
     return error;
@@ -204,8 +205,7 @@ function secondsTo(time: number, { started_at }: JobRecord): number {
 function phaseOf(job: JobRecord): JobRow['phase'] {
   if (job.ending_at !== null && job.ended_at === null) return 'terminating';
   if (hasFailedSetup(job)) return 'setup';
-  const isFetched = job.fetch.every(({ fetched_at }) => fetched_at !== null);
-  if (job.ended_at !== null && job.exit_code !== null && isFetched) return 'done';
+  if (job.ended_at !== null && job.exit_code !== null && isFetched(job)) return 'done';
   if (job.exit_code !== null) return 'fetching';
   if (job.command_started_at !== null) return 'running';
   if (job.signed_in_at !== null) return 'copying';

@@ -16,10 +16,19 @@ export function signInOf(record: JobRecord, given: HowToReach): HowToReach {
   };
 }
 
+/** For a sign-in without flags, which does not wait for SSH. */
+export const NO_FLAGS: HowToReach = {
+  identity: undefined,
+  user: undefined,
+  options: [],
+  words: [],
+  port: undefined,
+  wait: undefined,
+};
+
 /** Signs in as the run did, without waiting for SSH. */
 export function sameSignIn(record: JobRecord): HowToReach {
-  const none = { identity: undefined, user: undefined, options: [], words: [] };
-  return signInOf(record, { ...none, port: undefined, wait: undefined });
+  return signInOf(record, NO_FLAGS);
 }
 
 /** Signs in to each instance as its last job did, unless flags override it. */

@@ -10,8 +10,6 @@ import { adopted } from './adopt.ts';
 import { look } from './look.ts';
 import { signInOf } from './sign-in-of.ts';
 
-/** Milliseconds to connect. */
-const LOOK = 30_000;
 /** Milliseconds between two looks at a job that another process follows. */
 const PAUSE = 2_000;
 
@@ -76,7 +74,7 @@ async function stopFollowed(job: JobRecord, given: HowToReach, context: Context)
   if (job.here || !isRented(job) || job.command_started_at === null || job.exit_code !== null)
     return;
   try {
-    const seen = await look(job, signInOf(job, given), LOOK, context);
+    const seen = await look(job, signInOf(job, given), context);
     if (!seen.isOver && seen.state === 'running') await stopCommand(job, seen.shell, context);
   } catch (error) {
     // The next look may succeed.

@@ -17,7 +17,13 @@ test('list and get show that the estimate also counts the time while it was stop
   service.rent(ID, 'weekly', { ...weekly, status: 'STOPPED' });
   await world.cli(['instances', 'track', ID]);
   const stopped = await world.cli(['instances', 'get', ID], terminal);
-  expect(stopped.stdout).toContain('Cost estimate: ');
+  expect(stopped.stdout).toContain('Cost at most: ');
+  const paid_until = '2026-01-15T11:00:01Z';
+  service.rent(ID, 'weekly', { ...weekly, status: 'STOPPED', paid_until } as object);
+  const paid = await world.cli(['instances', 'get', ID], terminal);
+  expect(paid.stdout).toMatch(/Cost estimate: +89\.90 ₽/);
+  const all = await world.cli(['instances', 'list', '--all'], terminal);
+  expect(all.stdout).not.toContain('NOTE');
   service.rent(ID, 'weekly', { ...weekly, status: 'ACTIVE' });
   const get = await world.cli(['instances', 'get', ID], terminal);
   expect(get.stdout).toMatch(/Cost at most: +179\.\d\d ₽/);

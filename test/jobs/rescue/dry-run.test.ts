@@ -18,6 +18,7 @@ const MINUTE = 60_000;
 const LASTS = 'touch up; while :; do sleep 0.1; done';
 const got = () => existsSync(world.local('got/a'));
 
+const OVER = { status: 'TERMINATED' };
 const stop = () => world.renting.rent(NEW, 'job', { status: 'STOPPED' });
 const create = (rescue?: string) => createBox(world, rescue);
 
@@ -157,6 +158,24 @@ const SITUATIONS: readonly Situation[] = [
     action: 'terminate',
     why: 'its deadline has passed, and it is STOPPED',
     outcomes: ['terminated'],
+  },
+  {
+    is: 'a command on an instance that ended elsewhere',
+    begin: () => world.detach(LASTS).then(() => world.renting.rent(NEW, 'job', OVER)),
+    action: 'nothing',
+    why: 'it has already ended',
+    outcomes: ['already_ended'],
+  },
+  {
+    is: 'a command on an instance that ended elsewhere before its deadline passed',
+    async begin() {
+      await world.detach(LASTS);
+      world.renting.rent(NEW, 'job', OVER);
+      world.advance(70 * MINUTE);
+    },
+    action: 'nothing',
+    why: 'it has already ended',
+    outcomes: ['already_ended'],
   },
   {
     is: 'a stopped instance past its deadline, kept for results',

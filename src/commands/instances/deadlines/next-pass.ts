@@ -6,7 +6,7 @@ import { beginPass, type Pass } from '../../../instances/deadlines/reap.ts';
 import type { JobRecord } from '../../../jobs/record/record.ts';
 import { foreseeRescue, hasRescue } from '../../../jobs/rescue/pass.ts';
 import { openJobs } from '../../../jobs/verbs/finish.ts';
-import { foreseeJob } from '../../../jobs/verbs/foresee.ts';
+import { ENDED, foreseeJob } from '../../../jobs/verbs/foresee.ts';
 import type { Deadline } from '../../../journal/index.ts';
 import type { ReapPlan } from '../../../json-results/instances.ts';
 import { spanText } from '../../../output/time.ts';
@@ -83,7 +83,7 @@ async function foresee(
   for (const job of jobs) ofJobs.push(await foreseeJob(job, every.job, context));
   const ended = ofJobs.find(({ action }) => action === 'finish_job' || action === 'terminate');
   if (ended !== undefined) return ended;
-  if (hasEnded(one)) return nothing('it has already ended');
+  if (hasEnded(one) || ofJobs.includes(ENDED)) return ENDED;
   if (one.deadline === undefined) return nothing('its deadline could not be read');
   const overdue = one.deadline === null ? -1 : pass.time.now() - Date.parse(one.deadline);
   const isPast = overdue >= 0;

@@ -2,7 +2,7 @@ import { sentence } from '../../../api/errors.ts';
 import type { Instance } from '../../../api/index.ts';
 import { writeCreated } from '../../../command-line/creation.ts';
 import type { Context } from '../../../context.ts';
-import { CliError, unforeseen } from '../../../errors.ts';
+import { asCliError, CliError } from '../../../errors.ts';
 import {
   noteEnds,
   noteNewEnds,
@@ -182,7 +182,7 @@ async function printEnded(
 /** Reports an instance if its response arrived after Ctrl-C. */
 function stillRented(instance: Instance, { signal }: Context): CliError {
   const { id, name } = instance;
-  const reason = signal.reason instanceof CliError ? signal.reason : unforeseen(signal.reason);
+  const reason = asCliError(signal.reason);
   return reason.with(`${sentence(reason.message)} ${name ?? id} (${id}) is rented and billing.`, {
     hint: remedyFor(instance),
     resource: id,
