@@ -56,7 +56,7 @@ test('says what a job needs, and what ends its instance', () => {
   expect(words.map((word) => lineOf(record, word))).toMatchInlineSnapshot(`
     [
       "open: ends: jobs stop job (stop paying)",
-      "stopped: job_unfollowed: job is STOPPED, and the output and results of its job are not copied. To reach the results (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the results), instances terminate job (give the results up)",
+      "stopped: job_unfollowed: job is STOPPED, and still has the results of its job. To reach the results (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the results), instances terminate job (give the results up)",
       "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
       "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
       "results: job_results: job still has the results of its job. To copy the results and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
@@ -71,7 +71,7 @@ test('says what a job needs, and what ends its instance', () => {
     words.slice(1).map((word) => lineOf({ ...record, fetch: [] }, word)),
   ).toMatchInlineSnapshot(`
     [
-      "stopped: job_unfollowed: job is STOPPED, and still has the output of its job. To reach the output: instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the output), instances terminate job (give the output up)",
+      "stopped: job_unfollowed: job is STOPPED, and still has the output of its job. To reach the output (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the output), instances terminate job (give the output up)",
       "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
       "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
       "results: job_results: job still has the output of its job. To copy the output and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
