@@ -75,20 +75,18 @@ export function parseSample(text: string, samples: number): Sample {
 
 interface Raw {
   readonly body: string;
-  /** Returns undefined if the part was cut off. */
-  readonly code: number | undefined;
+  readonly code: number;
 }
 
+/** Returns the parts that were not cut off. */
 function partsIn(text: string): Map<string, Raw> {
   const parts = new Map<string, Raw>();
   let open: { name: string; lines: string[] } | undefined;
   for (const line of text.split('\n')) {
     const [, mark, name = '', code] =
       /^gpucloud-probe (begin|end) ([a-z0-9]+)(?: (\d{1,3}))?$/.exec(line) ?? [];
-    if (mark === 'begin') {
-      open = { name, lines: [] };
-      parts.set(name, { body: '', code: undefined });
-    } else if (mark === 'end' && open?.name === name && code !== undefined) {
+    if (mark === 'begin') open = { name, lines: [] };
+    else if (mark === 'end' && open?.name === name && code !== undefined) {
       parts.set(name, { body: open.lines.join('\n'), code: Number(code) });
       open = undefined;
     } else {
@@ -117,7 +115,7 @@ function read<T>(
   parse: (body: string) => T | undefined,
 ): Part<T> {
   const source = SOURCES[name.replace(/\d+$/, '')] ?? name;
-  if (raw?.code === undefined) return { fault: `${source} did not finish` };
+  if (raw === undefined) return { fault: `${source} did not finish` };
   if (raw.code === 127) return { fault: `${source} is missing` };
   if (raw.code === 137) return { fault: `${source} did not respond within ${PROGRAM_LIMIT} s` };
   if (raw.code !== 0) return { fault: `${source} failed with exit code ${raw.code}` };

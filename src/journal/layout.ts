@@ -1,6 +1,5 @@
 import { basename, join } from 'node:path';
 import { CliError } from '../errors.ts';
-import { errorCode } from '../system/error-code.ts';
 import { namesIn } from './files.ts';
 
 /**
@@ -42,8 +41,7 @@ function foldersIn(folder: string): string[] {
   try {
     const names = namesIn(folder, 'folders').filter((name) => !name.endsWith('.lock'));
     return names.map((name) => join(folder, name));
-  } catch (error) {
-    if (errorCode(error) === undefined) throw error;
+  } catch {
     return [];
   }
 }

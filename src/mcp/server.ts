@@ -3,6 +3,7 @@ import type { Runtime } from '../command-line/verb.ts';
 import type { Context } from '../context.ts';
 import { asCliError, CliError, isInterrupt, throwAll, usageError } from '../errors.ts';
 import type { KnownInstance } from '../journal/index.ts';
+import { isSandbox } from '../watch/ssh-endpoint.ts';
 import { built } from './built.ts';
 import { createCalls } from './calls.ts';
 import { createServer, loadSdk } from './protocol.ts';
@@ -19,10 +20,9 @@ export async function serve(
   runtime: Runtime,
 ): Promise<void> {
   const { clock, err, host, interrupts, stdin } = context;
-  const { sandbox } = await context.settings({ key: false });
   const sdk = await loadSdk();
   const all = built.tools() ?? toolsIn(referenceOf(runtime.wholeTree()));
-  const tools = offered(all, flags.allow, sandbox === true);
+  const tools = offered(all, flags.allow, await isSandbox(context));
   const faults: CliError[] = [];
   const ended = new AbortController();
   const hurry = new AbortController();

@@ -50,10 +50,9 @@ export function toolsIn({ commands, global_flags }: Reference): Tool[] {
   return commands.flatMap((command) => {
     const { tool, words, summary, notes, result_schema, passes_on_exit_code_of } = command;
     if (tool === null) return [];
-    const without = [...tool.without_flags, ...command.without_global_flags];
     const allowed = tool.allow === 'read' ? [...FLAGS, '--all'] : FLAGS;
     const flags = [...command.flags, ...(result_schema === null ? [] : global_flags)].filter(
-      ({ long }) => allowed.includes(long) && !without.includes(long),
+      ({ long }) => allowed.includes(long) && !tool.without_flags.includes(long),
     );
     const parameters = [...command.arguments, ...flags].map(parameterOf);
     const name = nameOf(words.join('_'));

@@ -29,6 +29,7 @@ export type Cursor = ReturnType<typeof createCursor>;
  */
 export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
   const known = new Map<string, number>(saved?.known);
+  /** Milliseconds since 1970; -Infinity if no event has been dropped. */
   let horizon = saved?.horizon ?? Number.NEGATIVE_INFINITY;
   let begun = saved !== undefined;
 
@@ -53,10 +54,6 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
       return known.size;
     },
     kept,
-    /** Milliseconds since 1970; -Infinity if no event has been dropped. */
-    get horizon() {
-      return horizon;
-    },
     has: (id: string) => known.has(id),
     /** Whether the event is at or before the horizon and therefore counts as seen. */
     isPast: (time: number) => time <= horizon,

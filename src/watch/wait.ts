@@ -141,7 +141,7 @@ function isOtherEnd(target: string, status: string, seen: ReadonlySet<string>): 
   if (target === 'TERMINATED') return seen.has('TERMINATING') && status !== 'TERMINATING';
   if (status === 'ERROR' || !mayBill(status)) return true;
   if (target === 'STOPPED') return seen.has('STOPPING') && status === 'ACTIVE';
-  return target === 'ACTIVE' && status === 'STOPPED';
+  return status === 'STOPPED';
 }
 
 function otherEnd(instance: Watched, target: string): CliError {

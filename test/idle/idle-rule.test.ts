@@ -53,7 +53,7 @@ test.each<[string, (seconds: number, pass: number) => Partial<Signs> | undefined
   ['a running job', () => ({ job: true })],
   ['a tenth of a core', (seconds) => ({ cpu: seconds * 10 })],
   ['10 kB per second', (seconds) => ({ traffic: seconds * 10_000 })],
-  ['input once between two passes', () => ({ input: 240 })],
+  ['input that may be from after the last pass', () => ({ input: 309 })],
   [
     'a card that is busy in every eighth pass',
     (_seconds, pass) => (pass % 8 === 0 ? { load: 50 } : {}),
@@ -77,12 +77,16 @@ test.each<[string, (seconds: number, pass: number) => Partial<Signs> | undefined
   expect(firstDue(DAY, signs)).toBeUndefined();
 });
 
-test.each([
+test.each<[string, Partial<Signs>]>([
   ['the highest idle load', { load: 5 }],
   ['input before the last pass', { input: 360 }],
   ['a terminal older than a day', { input: 86_400 }],
-])('counts an instance with %s as idle', (_what, more) => {
-  expect(firstDue(20, (_pass, seconds) => idleAt(seconds, more))).toBe(9);
+  ['less than a tenth of a core', { cpu: 9.99 }],
+  ['less than 10 kB per second', { traffic: 9_999.9 }],
+  ['the oldest input that can be from before the last pass', { input: 310 }],
+])('counts an instance with %s as idle', (_what, { cpu = 2, traffic = 100, ...more }) => {
+  const signs = (seconds: number) => ({ cpu: seconds * cpu, traffic: seconds * traffic, ...more });
+  expect(firstDue(20, (_pass, seconds) => idleAt(seconds, signs(seconds)))).toBe(9);
 });
 
 test('counts the idle time from the end of use', () => {
@@ -118,11 +122,16 @@ test('accepts a gap of two intervals and rejects a longer gap', () => {
   expect(after(601).isDue).toBe(false);
 });
 
-test.each([0, 10])('ignores a check %d seconds after another', (seconds) => {
+test.each([
+  [0, true],
+  [29.9, true],
+  [30, false],
+])('ignores a check %d seconds after another: %s', (seconds, isIgnored) => {
   const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
   // The check itself uses the processor.
-  const soon = judge(state, idleAt(seconds, { cpu: 200 }), START + seconds * 1000 + 500, RULE);
-  expect(soon).toEqual({ state, isDue: false });
+  const soon = judge(state, idleAt(seconds, { cpu: 300 }), START + seconds * 1000 + 500, RULE);
+  expect(soon.isDue).toBe(false);
+  expect(soon.state === state).toBe(isIgnored);
 });
 
 describe('signsOf', () => {

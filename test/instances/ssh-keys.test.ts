@@ -1,9 +1,12 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SshKey } from '../../src/api/index.ts';
+import type { Context } from '../../src/context.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
+import type { Prompts } from '../../src/prompts/prompts.ts';
+import { chooseKeyFile } from '../../src/ssh-keys/choose.ts';
 import { keysHere, usableKeys } from '../../src/ssh-keys/private-half.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
@@ -33,6 +36,26 @@ test('finds the keys that sign in without a passphrase', () => {
   ] as const;
   expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both', 'id-hidden']);
   expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
+});
+
+test('takes another file for the key if it exists', async () => {
+  const file = join(world.home, 'key.pub');
+  await writeFile(file, '');
+  let broken: unknown;
+  const prompts = {
+    choose: async (_question: string, choices: readonly { value: unknown }[]) => choices[0]?.value,
+    text: async (_question: string, { check }: { check(path: string): string | undefined }) => {
+      broken = [' ', join(world.home, 'none.pub'), ` ${file} `].map(check);
+      return ` ${file} `;
+    },
+  } as unknown as Prompts;
+  const context = { env: {} } as Context;
+  expect(await chooseKeyFile('Key', { account: [] }, prompts, context)).toBe(file);
+  expect(broken).toEqual([
+    'must be a full path instead of ~/, such as /home/ann/.ssh/id_ed25519.pub',
+    'there is no such file',
+    undefined,
+  ]);
 });
 
 describe('accountKey', () => {

@@ -209,8 +209,8 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const shown = async (script: string) => {
       await started(shell, ['sh', '-c', script]);
       await followed(shell);
-      const { stdout } = await shell.run(WROTE, '', never);
-      await shell.run(RESET, '', never);
+      const { stdout } = await shell.run(WROTE, never);
+      await shell.run(RESET, never);
       return stdout;
     };
     expect(await shown('exit 3')).toBe(`${WROTE_NOTHING}\n`);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type BillingItem, billsOf, burnOf } from '../../src/money/rows.ts';
+import type { AccountInstance } from '../../src/json-results/money.ts';
+import { type BillingItem, billsOf, burnOf, byPrice, lineOf } from '../../src/money/rows.ts';
 import { fc } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
@@ -69,4 +70,28 @@ describe('burnOf', () => {
     expect(atMost).toBeUndefined();
     expect(uncounted.map(({ why }) => why)).toEqual(['price']);
   });
+});
+
+const row = {
+  id: 'i-1',
+  name: 'box',
+  status: 'ACTIVE',
+  price_per_hour_snapshot: '9.9',
+  unread: false,
+};
+test.each([
+  [{}, 'box (i-1), ACTIVE, 9.90 ₽ per hour'],
+  [{ name: 'i-1' }, 'i-1, ACTIVE, 9.90 ₽ per hour'],
+  [{ id: null, status: 'UNKNOWN' }, 'box, UNKNOWN, 9.90 ₽ per hour'],
+  [{ unread: true }, 'box (i-1), ACTIVE when last seen, 9.90 ₽ per hour'],
+  [{ price_per_hour_snapshot: null }, 'box (i-1), ACTIVE, price unknown'],
+])('describes an instance with %j', (fields, line) => {
+  expect(lineOf({ ...row, ...fields } as AccountInstance)).toBe(line);
+});
+
+test('sorts by price, the most expensive first and unknown prices last', () => {
+  const rows = [null, '2', '10', null, '2.5'].map((price, at) => ({
+    ...{ id: at, price_per_hour_snapshot: price },
+  })) as unknown as AccountInstance[];
+  expect(rows.sort(byPrice).map(({ id }) => id)).toEqual([2, 4, 1, 0, 3]);
 });

@@ -1,6 +1,12 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
-import { type Chargeable, checkCharges, isChanged, type Window } from '../../src/money/charges.ts';
+import {
+  type Chargeable,
+  checkCharges,
+  isChanged,
+  type Window,
+  windowsOf,
+} from '../../src/money/charges.ts';
 import { fc } from '../support/random.ts';
 
 const HOUR = 3_600_000;
@@ -112,6 +118,16 @@ describe('checkCharges', () => {
   test('reports every charge if no instance or drive is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
+});
+
+test.each([
+  ['the last day, and the last 3 hours', 48 * HOUR, [24 * HOUR, 3 * HOUR]],
+  ['all that was read, and the last 3 hours', 3 * HOUR + 1, [3 * HOUR + 1, 3 * HOUR]],
+  ['all that was read', HOUR, [HOUR]],
+  ['nothing', HOUR - 1, []],
+])('checks %s of a history of %d ms', (_what, length, windows) => {
+  const expected = windows.map((each) => ({ from: NOW - each, to: NOW }));
+  expect(windowsOf(NOW - length, NOW)).toEqual(expected);
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { readRecentHistory } from '../../src/money/history.ts';
 import { accountOf, areBooked, readCost } from '../../src/money/receipt.ts';
 import { kopecksText, zero } from '../../src/rules/money.ts';
 import { freshState } from '../../src/sandbox/seed.ts';
@@ -106,6 +107,27 @@ describe('the account of an instance', () => {
     expect(String(cost)).toBe(isBooked ? '0.35' : 'open');
   });
 
+  test.each([
+    [1000, '0.35'],
+    [1001, 'unknown'],
+  ])('reads a log of %d events, at most ten pages: %s', async (total, expected) => {
+    const others = Array.from({ length: total - 3 }, () => ({ type: 'INFO', created_at: time(0) }));
+    const log = [...others, ...closed].map((one, at) => ({ ...one, id: `${at}` }));
+    const events = async (_id: string, { page = 1, limit = 10 } = {}) =>
+      asSent({
+        data: log.slice((page - 1) * limit, page * limit),
+        meta: { total, page, limit, total_pages: Math.ceil(total / limit) },
+      });
+    const entries = [entry('DEPOSIT', '1'), entry('USAGE_CHARGE', '0.35', -1)];
+    const transactions = async ({ page = 1 } = {}) =>
+      asSent({
+        data: entries.slice(page - 1, page),
+        meta: { total: 2, page, limit: 1, total_pages: 2 },
+      });
+    const api = { instances: { events }, billing: { transactions } };
+    expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe(expected);
+  });
+
   test('reads no transactions for an instance that paid nothing', async () => {
     const api = { ...logOf([event('reserve', '90'), event('release', '90')]), billing: NO_LEDGER };
     expect(String(await readCost({ id: 'i-1', created_at: time(0) }, api, {}))).toBe('0');
@@ -128,6 +150,59 @@ describe('the account of an instance', () => {
     expect(areBooked(payments, [first])).toBe(false);
     expect(areBooked(payments, [first, entry('USAGE_CHARGE', '1', 1)])).toBe(true);
   });
+});
+
+test.each([
+  ['up to the time', [[10, 9], [8, 7], [6]], 8, time(8), 4],
+  [
+    'to its end',
+    [
+      [10, 9],
+      [8, 7],
+    ],
+    0,
+    'start',
+    4,
+  ],
+  [
+    'to its end if it is in another order',
+    [
+      [10, 9],
+      [7, 8],
+      [6, 5],
+    ],
+    9,
+    'start',
+    6,
+  ],
+  [
+    'of six pages',
+    [[8], [7], [6], [5], [4], [3], [2]],
+    0,
+    new Date(START + 180_001).toISOString(),
+    6,
+  ],
+  ['of six pages in another order', [[2, 8], [7], [6], [5], [4], [3]], 7, 'start', 7],
+  [
+    'not at all if it is in another order and long',
+    [[2, 8], [7], [6], [5], [4], [3], [1]],
+    7,
+    'unknown',
+    2,
+  ],
+])('reads a history %s: %j since %d', async (_how, minutes, since, expected, count) => {
+  const pages = minutes.map((page) => page.map((minute) => entry('DEPOSIT', '1', minute)));
+  const transactions = async ({ page = 1 } = {}) =>
+    asSent({
+      data: pages[page - 1],
+      meta: { total: pages.flat().length, page, limit: 1, total_pages: pages.length },
+    });
+  const { entries, from } = await readRecentHistory(
+    { billing: { transactions } },
+    START + since * 60_000,
+  );
+  const shown = from === undefined ? 'unknown' : from < 0 ? 'start' : new Date(from).toISOString();
+  expect([shown, entries.length]).toEqual([expected, count]);
 });
 
 /** What happens to the instance of one job. */

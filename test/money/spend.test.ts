@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../src/money/ledger.ts';
-import { netOf, openBooks, STEPS } from '../../src/money/spend.ts';
+import { labelOf, netOf, openBooks, STEPS } from '../../src/money/spend.ts';
 import { fc, runs } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
@@ -138,12 +138,15 @@ describe('the statement', () => {
     expect(books.rows(END).at(-1)?.count).toBe(1);
   });
 
-  test('omits empty days before a transaction in the year 9999', () => {
-    const books = booked([
-      { ...charge, id: 'a', amount: '1', created_at: '2026-01-02T00:00:00Z' },
-      { ...charge, id: 'b', amount: '1', created_at: '9999-01-02T00:00:00Z' },
-    ]);
-    expect(books.rows(END)).toHaveLength(2);
+  test.each([
+    ['without gaps', '2026-01-04', ['2026-01-01', '2026-01-02', '2026-01-03', '2026-01-04']],
+    ['without empty days up to 9999', '9999-01-02', ['2026-01-01', '2026-01-02', '9999-01-02']],
+  ])('sorts the days of transactions in any order, %s', (_how, last, days) => {
+    const open = Number.POSITIVE_INFINITY;
+    const books = openBooks({ step: 'day', from: -open, to: open });
+    for (const day of ['2026-01-02', last, '2026-01-01'])
+      books.add({ ...charge, id: day, amount: '1', created_at: `${day}T12:00:00Z` });
+    expect(books.rows(START).map(({ from }) => labelOf('day', from))).toEqual(days);
   });
 
   test('starts a trimmed statement on the day of the first transaction', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearest } from '../../src/rules/nearest.ts';
+import { nearest, nearestFirst } from '../../src/rules/nearest.ts';
 
 const OFFERS = ['8x H100 80GB SXM5', 'RTX 4090', 'A100 80GB', 'H100 80GB'];
 
@@ -14,3 +14,28 @@ test.each([
 ])('returns the nearest name to %j: %j', (word, meant) => {
   expect(nearest(word, OFFERS)).toBe(meant);
 });
+
+test.each([
+  // One letter missing, too many, changed, or swapped with its neighbour, in this order.
+  ['abcd', ['abdcx', 'xyzw', 'abdc', 'abcd', 'ABCD'], ['abcd', 'ABCD', 'abdc', 'abdcx', 'xyzw']],
+  ['ab', ['xxx', 'ba', 'a', 'abc', 'xb', ''], ['ba', 'a', 'abc', 'xb', '', 'xxx']],
+])('sorts the names by their distance to %s', (word, names, sorted) => {
+  expect(nearestFirst(word, names)).toEqual(sorted);
+});
+
+test.each([
+  ['abc', ['abd'], undefined, 'abd'],
+  ['abc', ['axx'], undefined, undefined],
+  ['abcdef', ['abcdxy'], undefined, 'abcdxy'],
+  ['abcdef', ['abcdxy'], 1, undefined],
+  ['ab', ['xab'], undefined, 'xab'],
+  ['ab', ['xxab'], undefined, undefined],
+  ['abc', ['xxxxxabc', 'abcxxxxx'], undefined, 'abcxxxxx'],
+  ['', ['a'], undefined, undefined],
+  ['a', [], undefined, undefined],
+])(
+  'returns the only near name to %j of %j, at most %j letters away: %j',
+  (word, names, most, near) => {
+    expect(nearest(word, names, most)).toBe(near);
+  },
+);

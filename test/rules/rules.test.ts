@@ -3,65 +3,356 @@ import { commandWords } from '../../src/rules/command-words.ts';
 import {
   environmentKey,
   environmentVariable,
+  keyClash,
+  type Port,
+  portClash,
   portNumber,
   protocol,
   publishedPort,
+  variableName,
   volume,
 } from '../../src/rules/container.ts';
-import { isOver, kopecksText, money, positiveMoney } from '../../src/rules/money.ts';
+import {
+  inRoubles,
+  isOver,
+  kopecksText,
+  money,
+  moneyFromZero,
+  positiveMoney,
+  startedHours,
+  type zero,
+} from '../../src/rules/money.ts';
 import {
   anyName,
   anyNewInstanceName,
   apiKeyName,
+  idKey,
+  instanceId,
   instanceName,
+  isBeginning,
   isSameName,
   isUuid,
   newInstanceName,
+  promoCode,
   resourceId,
   typedName,
 } from '../../src/rules/names.ts';
-import { count, sharedMemoryGb } from '../../src/rules/numbers.ts';
+import { count, sharedMemoryGb, wholeNumber } from '../../src/rules/numbers.ts';
 import type { Rule } from '../../src/rules/rule.ts';
-import { apiKey, baseUrl } from '../../src/rules/service.ts';
-import { duration, durationWord, positiveDuration } from '../../src/rules/times.ts';
+import { apiKey, baseUrl, isLoopback } from '../../src/rules/service.ts';
+import { sshHost, sshPort, sshUser } from '../../src/rules/ssh.ts';
+import {
+  duration,
+  durationWord,
+  idleTime,
+  lifetime,
+  pollInterval,
+  positiveDuration,
+  schedule,
+} from '../../src/rules/times.ts';
 import { fc } from '../support/random.ts';
 
-function accepted<T>(rule: Rule<T>, text: string): T {
+/** Returns the value, or the broken rule. */
+function outcome<T>(rule: Rule<T>, text: string): T | string {
   const verdict = rule(text);
-  if (!verdict.ok) throw new Error(`"${text}": ${verdict.rule}`);
-  return verdict.value;
+  return verdict.ok ? verdict.value : verdict.rule;
 }
 
-function ruleBrokenBy(rule: Rule<unknown>, text: string): string {
-  const verdict = rule(text);
-  if (verdict.ok) throw new Error(`"${text}" was let through`);
-  return verdict.rule;
-}
+const NAME =
+  'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen';
+const AN_ID = 'must not look like an ID';
+const UUID = 'deadbeef-0000-4000-8000-00000000000F';
+const EMPTY = 'must not be empty';
+const ID =
+  'must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"';
+const PORT = 'the port must be a whole number from 1 to 65535';
+const MEMORY = 'must be 0.1 to 999999 GB';
+const MAPPING = 'must be EXTERNAL:INTERNAL[/tcp|udp][,name=NAME][,main], such as 8080:80';
+const PROTOCOL = 'the protocol must be tcp or udp';
+const KEY = 'must contain only letters, digits and "_", and not start with a digit';
+const PATHS = 'must be HOST_PATH:CONTAINER_PATH, without options such as :ro';
+const ROUBLES = 'must be a decimal number of roubles, such as 1500 or 99.90';
+const UNITS = 'must be whole numbers with units, such as 500ms, 30s, 15m, 1h30m or 3d';
+const MINUTES = 'must be a whole number of minutes from 1m to 59m';
+const ADDRESS = 'must be a complete address, such as https://api.example.com/v1';
+const HTTPS = 'must start with https://';
+const LOOPBACK = 'http:// is only for this computer (loopback): it would send the key unencrypted';
+const PERSON = 'must not contain a user name or password';
+const QUERY = 'must not contain a query or fragment';
+const ASCII = 'must be one line of visible ASCII characters';
+const HOST = 'must be an IP address, or a name of letters, digits, "." and "-"';
+const USER =
+  'must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_"';
+const DAY = 86_400_000;
 
-describe('name rules', () => {
-  test.each(['abc', 'A1-', 'trainer-2', 'a'.repeat(50)].filter((name) => !name.endsWith('-')))(
-    'accepts the instance name %s',
-    (name) => expect(accepted(instanceName, name)).toBe(name),
-  );
+const accepted = (...texts: string[]) => texts.map((text): [string, unknown] => [text, text]);
+const rejected = (rule: string, ...texts: string[]) =>
+  texts.map((text): [string, unknown] => [text, rule]);
 
-  test.each([
-    'ab',
-    'a'.repeat(51),
-    '',
-    '1ab',
-    '-ab',
-    'ab-',
-    'a_b',
-    'a b',
-    'машина',
-    'abс',
-    'abc\n',
-  ])('rejects the instance name %j', (name) => {
-    expect(ruleBrokenBy(instanceName, name)).toBe(
-      'must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen',
-    );
-  });
+/** The texts of each rule, with the value or the broken rule. */
+const ROWS: readonly (readonly [Rule<unknown>, readonly (readonly [string, unknown])[]])[] = [
+  [
+    instanceName,
+    [
+      ...accepted('abc', 'A1b', 'trainer-2', 'a'.repeat(50), UUID),
+      ...rejected(NAME, '', 'ab', 'a'.repeat(51), '1ab', '-ab', 'ab-', 'a_b', 'a b', 'машина'),
+      ...rejected(NAME, 'abс', 'abc\n', '\nabc'),
+    ],
+  ],
+  [
+    newInstanceName,
+    [
+      ...accepted('trainer', 'deadbeef-0000-4000-8000-00000000000', 'deadbeef-0000-4000-8000'),
+      ...rejected(AN_ID, UUID, UUID.toLowerCase()),
+      ...rejected(NAME, 'ab'),
+    ],
+  ],
+  [
+    anyNewInstanceName,
+    [...accepted('a', 'my box'), ...rejected(AN_ID, ` ${UUID} `), ...rejected(EMPTY, '', ' ')],
+  ],
+  [
+    apiKeyName,
+    [
+      ...accepted('ключ', 'x'.repeat(50), '🔑'.repeat(50)),
+      ...rejected('must have at most 50 characters', 'x'.repeat(51), '🔑'.repeat(51)),
+      ...rejected(EMPTY, '', '  '),
+    ],
+  ],
+  [anyName, [...accepted('my drive', ' x '), ...rejected(EMPTY, '', ' \t')]],
+  [promoCode, [[' Ab1 ', 'Ab1'], ...rejected(EMPTY, '', ' ')]],
+  [
+    resourceId,
+    [
+      ...accepted(UUID, 'tpl_1', 'a.b', '_x', '7', 'a~', 'x'.repeat(200)),
+      ...rejected(ID, '', '.', '..', 'a/b', 'a?b', 'a#b', 'a b', '%2e', '-x', '~x', 'a\\b'),
+      ...rejected(ID, 'a\nb', 'я', 'x'.repeat(201)),
+    ],
+  ],
+  [instanceId, [[UUID, UUID.toLowerCase()], ...rejected('must be a UUID', '', 'x', `${UUID}0`)]],
+  [
+    portNumber,
+    [
+      ['1', 1],
+      ['65535', 65535],
+      ['080', 80],
+      ...rejected(PORT, '0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'),
+    ],
+  ],
+  [
+    sshPort,
+    [
+      ['1', 1],
+      ['65535', 65535],
+      ...rejected('must be a whole number from 1 to 65535', '0', '65536', 'x'),
+    ],
+  ],
+  [
+    count,
+    [
+      ['1', 1],
+      ['1000000000', 1_000_000_000],
+      ...rejected('must be a whole number from 1 to 1000000000', '0', '1000000001', 'x'),
+    ],
+  ],
+  [
+    (text) => wholeNumber(text, 0, Number.POSITIVE_INFINITY),
+    [
+      ['9'.repeat(15), 10 ** 15 - 1],
+      ['1'.repeat(16), 'must be a whole number from 0 to Infinity'],
+    ],
+  ],
+  [
+    sharedMemoryGb,
+    [
+      ['0.1', 0.1],
+      ['8', 8],
+      ['8g', 8],
+      ['16.5GB', 16.5],
+      ['999999', 999_999],
+      // The API document does not limit the number of decimals.
+      ['0.1234567', 0.1234567],
+      ...rejected(MEMORY, '0.09', '0', '-1', '1e3', '0x10', '.5', '5.', '', 'NaN', 'Infinity'),
+      ...rejected(MEMORY, '512m', 'g', '8 g', '99999999999999999999', '1000000'),
+    ],
+  ],
+  [
+    protocol,
+    [
+      ['udp', 'UDP'],
+      ['TCP', 'TCP'],
+      ['icmp', PROTOCOL],
+    ],
+  ],
+  [
+    publishedPort,
+    [
+      ['8080:80', { external_port: 8080, internal_port: 80, protocol: 'TCP' }],
+      ['53:54/udp', { external_port: 53, internal_port: 54, protocol: 'UDP' }],
+      [
+        '8888:8889/tcp,name=web,main',
+        { external_port: 8888, internal_port: 8889, protocol: 'TCP', name: 'web', is_main: true },
+      ],
+      ...rejected(PORT, '80:', ':80', '0:80', '80:65536', '8:1.5', '80:80-90', '1-2:3-4'),
+      ...rejected(MAPPING, '', '1:2:3', '127.0.0.1:80:80', '[::1]:80:80', '80:80,', '80:80,nam=x'),
+      ...rejected(MAPPING, '80:80,name=', '80:80,main,main', '80:80,name=web,name=web'),
+      ...rejected(PROTOCOL, '80:80/sctp'),
+      ['80', 'to publish 80 under its own number, write 80:80'],
+      ['80/tcp', 'to publish 80 under its own number, write 80:80/tcp'],
+    ],
+  ],
+  [environmentKey, [...accepted('A', '_a1', 'HF_TOKEN'), ...rejected(KEY, '', '1A', 'A-B', 'A=B')]],
+  [
+    variableName,
+    [
+      ...accepted('PATH', 'BASH'),
+      ...rejected("can't be passed: the instance's shell sets it", 'BASHOPTS', 'BASH_VERSINFO'),
+      ...rejected("can't be passed: the instance's shell sets it", 'EUID', 'PPID', 'SHELLOPTS'),
+      ...rejected("can't be passed: the instance's shell sets it", 'UID'),
+      ...rejected('must be a name without its value', 'A=b', 'UID=0'),
+      ...rejected(KEY, 'A-B', 'Ключ'),
+    ],
+  ],
+  [
+    environmentVariable,
+    [
+      ['A=b=c ', { key: 'A', value: 'b=c ' }],
+      ['A=', { key: 'A', value: '' }],
+      ...rejected('must be KEY=VALUE', '=hunter2', 'hunter2', ''),
+    ],
+  ],
+  [
+    volume,
+    [
+      ['/d:/mnt', { host_path: '/d', container_path: '/mnt' }],
+      ['a:b', { host_path: 'a', container_path: 'b' }],
+      ...rejected(PATHS, '/data', ':/mnt', '/data:', '', '/a:/b:ro', '/a:/b:'),
+    ],
+  ],
+  [
+    positiveMoney,
+    [
+      ...rejected('must be more than zero roubles', '0', '0.00', '-1'),
+      ...rejected(ROUBLES, '', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000'),
+    ],
+  ],
+  [moneyFromZero, [...rejected('must not be negative', '-0.01'), ...rejected(ROUBLES, 'Infinity')]],
+  [
+    duration,
+    [
+      ['500ms', 500],
+      ['1h30m', 5_400_000],
+      ['5d16h', 489_600_000],
+      ['1m5ms', 60_005],
+      ['90m', 5_400_000],
+      ['999999999ms', 999_999_999],
+      ...rejected(UNITS, '', '5', 's', '1.5h', '-1s', '1 h', '1h 30m', '1h30', 'h30m', '1h-30m'),
+      ...rejected(UNITS, '1w', '1H', '1000000000ms'),
+    ],
+  ],
+  [
+    positiveDuration,
+    [
+      ['1ms', 1],
+      ['0s', 'must be longer than zero'],
+      ['x', UNITS],
+    ],
+  ],
+  [
+    lifetime,
+    [
+      ['366d', 366 * DAY],
+      ['366d1ms', 'must be at most 366d'],
+      ['0s', 'must be longer than zero'],
+    ],
+  ],
+  [
+    idleTime,
+    [
+      ['10m', 600_000],
+      ['9m59s', 'must be at least 10m'],
+      ['x', UNITS],
+    ],
+  ],
+  [
+    schedule,
+    [
+      ['1m', 60_000],
+      ['59m', 59 * 60_000],
+      ...rejected(MINUTES, '0m', '59s', '90s', '60m', '1h', 'x'),
+    ],
+  ],
+  [
+    pollInterval,
+    [
+      ['500ms', 500],
+      ['499ms', 'the shortest interval is 500ms'],
+      ['x', UNITS],
+    ],
+  ],
+  [
+    baseUrl,
+    [
+      ...accepted('https://api.example.com', 'http://localhost:8080', 'http://[::1]:1'),
+      ['https://api.example.com/v1//', 'https://api.example.com/v1'],
+      ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
+      ...rejected(ADDRESS, 'api.example.com', ''),
+      ...rejected(HTTPS, 'ftp://x', 'file:///etc/passwd'),
+      ...rejected(LOOPBACK, 'http://api.example.com', 'http://127.0.0.1.evil.com'),
+      ...rejected(LOOPBACK, 'http://localhost.evil.com', 'http://evil.localhost'),
+      ...rejected(PERSON, 'https://user:pw@api.example.com', 'https://user@api.example.com'),
+      ...rejected(PERSON, 'https://:pw@api.example.com'),
+      ...rejected(QUERY, 'https://a.example/?a=b', 'https://a.example/#x', 'https://a.example/?'),
+    ],
+  ],
+  [
+    apiKey,
+    [
+      ...accepted('svc_sk_live_x', 'other', '!', '~', 'x'.repeat(1024)),
+      ...rejected(ASCII, 'a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)),
+    ],
+  ],
+  [
+    sshHost,
+    [
+      ...accepted('a', '203.0.113.255', '::1', 'gpu-1.example.com', '1a.b2', 'a'.repeat(63)),
+      ...accepted(`${'a.'.repeat(126)}b`),
+      ...rejected(HOST, '', '-a', 'a-', 'a..b', 'a.', '256.0.0.1', '1.2.3', '0x7f.1', 'a.1', 'a b'),
+      ...rejected(HOST, 'fe80::1%eth0', ':::', 'a'.repeat(64), `${'a.'.repeat(126)}bb`, '-oX=y'),
+    ],
+  ],
+  [
+    sshUser,
+    [
+      ...accepted('root', '_x', 'a.b-c_1', 'a'.repeat(64)),
+      ...rejected(USER, '', '1a', '-a', '.a', 'a b', 'a@b', 'a'.repeat(65)),
+    ],
+  ],
+  [
+    commandWords,
+    [
+      ['notify-send  gpucloud', ['notify-send', 'gpucloud']],
+      [" pass\tshow 'a b' ", ['pass', 'show', 'a b']],
+      ['a"b c"d', ['ab cd']],
+      ['a\\ b \\\\', ['a b', '\\']],
+      [`'a\\' "b\\"c"`, ['a\\', 'b"c']],
+      [`a '' ""`, ['a', '', '']],
+      ["'open", "it has an unclosed '"],
+      ['"open', 'it has an unclosed "'],
+      ['a\\', 'it ends with a backslash'],
+      ...rejected(EMPTY, '  ', "'' a"),
+    ],
+  ],
+];
 
+describe.each(ROWS.map(([rule, rows]) => [rule.name, rule, rows] as const))(
+  'the rule %s',
+  (_name, rule, rows) => {
+    test.each(rows)('of %j', (text, expected) => expect(outcome(rule, text)).toEqual(expected));
+  },
+);
+
+describe('names', () => {
   test('accepts exactly the instance names that the API document allows', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
@@ -75,23 +366,14 @@ describe('name rules', () => {
     );
   });
 
-  test.each(['deadbeef-0000-4000-8000-000000000001', 'DEADBEEF-0000-4000-8000-00000000000F'])(
-    'rejects the new instance name %s, and never suggests typing it',
-    (name) => {
-      expect(accepted(instanceName, name)).toBe(name);
-      expect(ruleBrokenBy(newInstanceName, name)).toBe('must not look like an ID');
-      expect(ruleBrokenBy(anyNewInstanceName, ` ${name}`)).toBe('must not look like an ID');
-      expect(typedName(name, 'id-1')).toBe('id-1');
-    },
-  );
-
-  test.each(['trainer', 'deadbeef-0000-4000-8000-00000000000', 'deadbeef-0000-4000-8000'])(
-    'accepts the new instance name %s',
-    (name) => {
-      expect(accepted(newInstanceName, name)).toBe(name);
-      expect(typedName(name, 'id-1')).toBe(name);
-    },
-  );
+  test.each([
+    ['trainer', 'trainer'],
+    ['a'.repeat(36), 'a'.repeat(36)],
+    ['a'.repeat(37), 'id-1'],
+    [UUID, 'id-1'],
+    ['my box', 'id-1'],
+    [undefined, 'id-1'],
+  ])('types the name %j as %s', (name, typed) => expect(typedName(name, 'id-1')).toBe(typed));
 
   test.each([
     ['trainer', 'Trainer', true],
@@ -100,43 +382,6 @@ describe('name rules', () => {
   ])('compares the instance names %j and %j without case: %s', (one, other, isSame) => {
     expect(isSameName(one, other)).toBe(isSame);
   });
-
-  test('limits an API key name to 50 characters, counting an emoji as one', () => {
-    expect(accepted(apiKeyName, 'ключ'.repeat(12))).toHaveLength(48);
-    expect(apiKeyName('🔑'.repeat(50)).ok).toBe(true);
-    expect(ruleBrokenBy(apiKeyName, 'x'.repeat(51))).toContain('at most 50');
-    expect(ruleBrokenBy(apiKeyName, '  ')).toContain('must not be empty');
-  });
-
-  test('accepts any non-empty name for other resources', () => {
-    expect(accepted(anyName, 'my drive')).toBe('my drive');
-    expect(ruleBrokenBy(anyName, '')).toContain('must not be empty');
-  });
-});
-
-describe('the ID rule', () => {
-  test.each(['3f0c5d9e-1111-4222-8333-444455556666', 'tpl_1', 'a.b', '_x', '7'])(
-    'accepts the ID %s',
-    (id) => {
-      expect(accepted(resourceId, id)).toBe(id);
-    },
-  );
-
-  test.each([
-    '',
-    '.',
-    '..',
-    'a/b',
-    'a?b',
-    'a#b',
-    'a b',
-    '%2e',
-    '-x',
-    'a\\b',
-    'a\nb',
-    'я',
-    'x'.repeat(201),
-  ])('rejects the ID %j', (id) => expect(resourceId(id).ok).toBe(false));
 
   test('accepts only IDs that stay one path segment in a URL', () => {
     fc.assert(
@@ -148,278 +393,106 @@ describe('the ID rule', () => {
     );
   });
 
-  test('recognizes a UUID by its shape', () => {
-    expect(isUuid('3F0C5D9E-1111-4222-8333-444455556666')).toBe(true);
-    expect(isUuid('3f0c5d9e')).toBe(false);
-    expect(isUuid('x3f0c5d9e-1111-4222-8333-444455556666')).toBe(false);
-    expect(isUuid('3f0c5d9e-1111-4222-8333-444455556666x')).toBe(false);
-  });
-});
-
-describe('number rules', () => {
-  test.each([
-    ['1', 1],
-    ['65535', 65535],
-    ['080', 80],
-  ])('accepts the port number %s', (text, port) => {
-    expect(accepted(portNumber, text)).toBe(port);
-  });
-
-  test.each(['0', '65536', '1.5', '0x10', '1e3', '-1', '+1', '', ' 1', '١'])(
-    'rejects the port number %j',
-    (text) => {
-      expect(ruleBrokenBy(portNumber, text)).toContain('1 to 65535');
-    },
-  );
-
-  test.each([
-    ['0.1', 0.1],
-    ['8', 8],
-    ['16.5', 16.5],
-    ['8g', 8],
-    ['16.5GB', 16.5],
-    // The API document does not limit the number of decimals.
-    ['0.1234567', 0.1234567],
-  ])('accepts %s GB of shared memory', (text, gb) => {
-    expect(accepted(sharedMemoryGb, text)).toBe(gb);
-  });
-
-  test.each([
-    '0.09',
-    '0',
-    '-1',
-    '1e3',
-    '0x10',
-    '.5',
-    '5.',
-    '',
-    'NaN',
-    'Infinity',
-    '512m',
-    'g',
-    '8 g',
-    '99999999999999999999',
-    '1000000',
-  ])('rejects --shm-size %j', (text) =>
-    expect(ruleBrokenBy(sharedMemoryGb, text)).toContain('must be 0.1 to 999999 GB'),
-  );
-
-  test('accepts a count of 1 or more', () => {
-    expect(accepted(count, '10')).toBe(10);
-    expect(count('0').ok).toBe(false);
-  });
-});
-
-describe('the port rule', () => {
-  test.each([
-    ['8080:80', { external_port: 8080, internal_port: 80, protocol: 'TCP' }],
-    ['53:53/udp', { external_port: 53, internal_port: 53, protocol: 'UDP' }],
-    [
-      '8888:8888/tcp,name=web,main',
-      { external_port: 8888, internal_port: 8888, protocol: 'TCP', name: 'web', is_main: true },
-    ],
-  ])('accepts the port mapping %s', (text, port) => {
-    expect(accepted(publishedPort, text)).toEqual(port);
-  });
-
-  test.each([
-    '80',
-    '80:',
-    ':80',
-    '1:2:3',
-    '0:80',
-    '80:65536',
-    '8:1.5',
-    '80:80/sctp',
-    '80:80,nam=x',
-    '80:80,name=',
-    '80:80,main,main',
-    '80:80,name=web,name=web',
-    '80:80,name=web,main,name=api',
-    '80:80,',
-    '',
-  ])('rejects the port mapping %j', (text) => expect(publishedPort(text).ok).toBe(false));
-
-  test.each([
-    ['80', 'to publish 80 under its own number, write 80:80'],
-    ['80/tcp', 'to publish 80 under its own number, write 80:80/tcp'],
-    ['127.0.0.1:80:80', 'must be EXTERNAL:INTERNAL'],
-    ['[::1]:80:80', 'must be EXTERNAL:INTERNAL'],
-    ['8000-8010:8000-8010', 'the port must be a whole number'],
-    ['80:80-90', 'the port must be a whole number'],
-  ])('rejects the docker port syntax %s with a reason', (text, reason) => {
-    expect(ruleBrokenBy(publishedPort, text)).toContain(reason);
-  });
-
-  test("accepts a port's protocol in upper or lower case", () => {
-    expect([accepted(protocol, 'udp'), accepted(protocol, 'TCP')]).toEqual(['UDP', 'TCP']);
-    expect(ruleBrokenBy(protocol, 'icmp')).toContain('tcp or udp');
-  });
-});
-
-describe('rules for environment and volumes', () => {
-  test.each(['A', '_a1', 'HF_TOKEN'])('accepts the variable name %s', (key) =>
-    expect(accepted(environmentKey, key)).toBe(key),
-  );
-  test.each(['', '1A', 'A-B', 'A B', 'Ключ', 'A=B'])('rejects the variable name %j', (key) =>
-    expect(environmentKey(key).ok).toBe(false),
-  );
-
-  test("keeps everything after the first = as the variable's value", () => {
-    expect(accepted(environmentVariable, 'A=b=c ')).toEqual({ key: 'A', value: 'b=c ' });
-    expect(accepted(environmentVariable, 'A=')).toEqual({ key: 'A', value: '' });
-  });
-
-  test('rejects a variable without a name and hides its value', () => {
-    expect(ruleBrokenBy(environmentVariable, '=hunter2')).not.toContain('hunter2');
-  });
-
-  test('rejects a volume without two paths', () => {
-    expect(accepted(volume, '/data:/mnt/data')).toEqual({
-      host_path: '/data',
-      container_path: '/mnt/data',
-    });
-    for (const text of ['/data', ':/mnt', '/data:', '']) {
-      expect(volume(text).ok).toBe(false);
+  test('recognizes a UUID by its shape, and ignores its case', () => {
+    for (const text of [`x${UUID}`, `${UUID}x`, '3f0c5d9e']) {
+      expect(isUuid(text)).toBe(false);
+      expect(idKey(text)).toBe(text);
     }
+    expect(idKey(UUID)).toBe(UUID.toLowerCase());
+    expect(['DEA', 'DEAD', 'EADB'].map((text) => isBeginning(text, UUID))).toEqual([
+      false,
+      true,
+      false,
+    ]);
   });
 });
+
+const port = (external_port: number, protocol: Port['protocol'], is_main = false) => ({
+  ...{ external_port, protocol, is_main },
+});
+test.each([
+  [[], undefined],
+  [[port(80, 'TCP', true), port(80, 'UDP'), port(81, 'TCP')], undefined],
+  [
+    [port(81, 'UDP'), port(80, 'TCP'), port(80, 'TCP')],
+    { at: 2, rule: 'the external port 80/tcp is published twice' },
+  ],
+  [
+    [port(80, 'TCP', true), port(81, 'TCP'), port(82, 'TCP', true), port(83, 'TCP', true)],
+    { at: 2, rule: 'only one port can be the main one' },
+  ],
+])('finds the ports %j that clash', (ports, clash) => expect(portClash(ports)).toEqual(clash));
+
+test('finds the first variable that is set twice', () => {
+  expect(keyClash(['A', 'B', 'a'])).toBeUndefined();
+  expect(keyClash(['C', 'A', 'B', 'B', 'A'])).toEqual({ at: 3, rule: 'B is set twice' });
+});
+
+test.each([
+  ['http://localhost:1', true],
+  ['http://127.255.0.1', true],
+  ['http://[::1]', true],
+  ['https://localhost.evil.com', false],
+  ['https://x.localhost', false],
+])('whether %s is this computer: %s', (url, is) => expect(isLoopback(url)).toBe(is));
 
 describe('money', () => {
+  const value = (text: string) => outcome(money, text) as ReturnType<typeof zero>;
+
   test('adds and prints amounts exactly', () => {
-    expect(kopecksText(accepted(money, '0.1').plus(accepted(money, '0.2')))).toBe('0.30');
+    expect(kopecksText(value('0.1').plus(value('0.2')))).toBe('0.30');
     const long = '123456789012345678901234567890.123456789012345678901234567891';
-    expect(kopecksText(accepted(money, long))).toBe(long);
+    expect(kopecksText(value(long))).toBe(long);
   });
 
   test.each([
-    ['1', '1.00'],
-    ['89.9', '89.90'],
-    ['0.0125', '0.0125'],
-    ['-5', '-5.00'],
-    ['100.000', '100.00'],
-  ])('prints the amount %s as %s', (text, shown) =>
-    expect(kopecksText(accepted(money, text))).toBe(shown),
-  );
+    ['1', '1.00', '1.00 ₽'],
+    ['999.9', '999.90', '999.90 ₽'],
+    ['0.0125', '0.0125', '0.0125 ₽'],
+    ['-1000', '-1000.00', '-1,000.00 ₽'],
+    ['1234567.1234', '1234567.1234', '1,234,567.1234 ₽'],
+    ['100.000', '100.00', '100.00 ₽'],
+  ])('prints the amount %s as %s and %s', (text, shown, forPeople) => {
+    expect([kopecksText(value(text)), inRoubles(value(text))]).toEqual([shown, forPeople]);
+  });
 
-  test.each(['', '1e5', '0x10', 'NaN', '1,5', '.5', '5.', '--1', '1 000', 'Infinity'])(
-    'rejects the amount %j',
-    (text) => {
-      expect(money(text).ok).toBe(false);
-    },
-  );
+  test('accepts the smallest limits', () => {
+    expect(`${outcome(positiveMoney, '0.01')} ${outcome(moneyFromZero, '0')}`).toBe('0.01 0');
+  });
 
-  test('rejects a price limit of zero or less', () => {
-    for (const text of ['0', '0.00', '-1']) expect(positiveMoney(text).ok).toBe(false);
-    expect(accepted(positiveMoney, '0.01').toFixed()).toBe('0.01');
+  test.each([
+    [0, 1],
+    [3_600_000, 1],
+    [3_600_001, 2],
+    [7_200_000, 2],
+  ])('counts the hours that began in %d ms: %d', (milliseconds, hours) => {
+    expect(startedHours(milliseconds)).toBe(hours);
   });
 
   test.each([
     ['0', false],
-    ['1', false],
     ['1.00', false],
     ['1.01', true],
-    ['-5.00', true],
     ['-0.01', true],
     ['NaN', true],
-    ['Infinity', true],
-    ['1e999', true],
     ['1,00', true],
-    ['free', true],
     ['', true],
     [null, true],
     [undefined, true],
   ])('compares the price %j with a limit of 1: over is %s', (price, over) => {
-    expect(isOver(price, accepted(money, '1'))).toBe(over);
+    expect(isOver(price, value('1'))).toBe(over);
   });
 });
 
 test.each([
-  ['notify-send  gpucloud', ['notify-send', 'gpucloud']],
-  [" pass\tshow 'a b' ", ['pass', 'show', 'a b']],
-  ['a"b c"d', ['ab cd']],
-  ['a\\ b \\\\', ['a b', '\\']],
-  [`'a\\' "b\\"c"`, ['a\\', 'b"c']],
-  [`a '' ""`, ['a', '', '']],
-  ["'open", "it has an unclosed '"],
-  ['"open', 'it has an unclosed "'],
-  ['a\\', 'it ends with a backslash'],
-  ['  ', 'must not be empty'],
-  ["'' a", 'must not be empty'],
-])('splits the command %j', (text, words) => {
-  const verdict = commandWords(text);
-  expect(verdict.ok ? verdict.value : verdict.rule).toEqual(words);
-});
-
-describe('duration rules', () => {
-  test.each([
-    ['500ms', 500],
-    ['30s', 30_000],
-    ['15m', 900_000],
-    ['2h', 7_200_000],
-    ['3d', 259_200_000],
-    ['0s', 0],
-  ])('accepts and writes the duration %s', (text, milliseconds) => {
-    expect(accepted(duration, text)).toBe(milliseconds);
-    expect(durationWord(milliseconds)).toBe(text);
-  });
-
-  test.each([
-    ['1h30m', 5_400_000],
-    ['5d16h', 489_600_000],
-    ['1m5ms', 60_005],
-    ['90m', 5_400_000],
-  ])('adds the parts of the duration %s', (text, milliseconds) => {
-    expect(accepted(duration, text)).toBe(milliseconds);
-  });
-
-  test.each(['', '5', 's', '1.5h', '-1s', '1 h', '1h 30m', '1h30', 'h30m', '1h-30m', '1w', '1H'])(
-    'rejects the duration %j',
-    (text) => expect(ruleBrokenBy(duration, text)).toContain('15m'),
-  );
-
-  test('rejects a deadline of 0s', () => {
-    expect(positiveDuration('0s').ok).toBe(false);
-    expect(accepted(positiveDuration, '1s')).toBe(1000);
-  });
-});
-
-describe('rules for the address and the key', () => {
-  test.each([
-    ['https://api.example.com', 'https://api.example.com'],
-    ['https://api.example.com/v1/', 'https://api.example.com/v1'],
-    ['http://localhost:8080', 'http://localhost:8080'],
-    ['http://127.0.0.1:1/', 'http://127.0.0.1:1'],
-    ['http://[::1]:1', 'http://[::1]:1'],
-  ])('accepts the base URL %s', (text, url) => expect(accepted(baseUrl, text)).toBe(url));
-
-  test.each([
-    ['api.example.com', 'complete address'],
-    ['', 'complete address'],
-    ['ftp://x', 'https'],
-    ['file:///etc/passwd', 'https'],
-    ['http://api.example.com', 'loopback'],
-    ['http://127.0.0.1.evil.com', 'loopback'],
-    ['http://localhost.evil.com', 'loopback'],
-    ['https://user:pw@api.example.com', 'user name'],
-    ['https://user@api.example.com', 'user name'],
-    ['https://api.example.com/?a=b', 'query'],
-    ['https://api.example.com/#x', 'fragment'],
-    ['https://api.example.com/?', 'query'],
-  ])('rejects the base URL %j', (text, words) =>
-    expect(ruleBrokenBy(baseUrl, text)).toContain(words),
-  );
-
-  test.each(['a\r\nX: y', 'a b', '', 'ключ', 'a\n', 'x'.repeat(1025)])(
-    'rejects the API key %j',
-    (text) => {
-      const rule = ruleBrokenBy(apiKey, text);
-      expect(rule).toContain('visible ASCII');
-    },
-  );
-
-  test('accepts an API key with any prefix', () => {
-    expect(accepted(apiKey, 'svc_sk_live_x')).toBe('svc_sk_live_x');
-    expect(apiKey('other').ok).toBe(true);
-  });
+  [0, '0s'],
+  [500, '500ms'],
+  [30_000, '30s'],
+  [90_000, '90s'],
+  [900_000, '15m'],
+  [7_200_000, '2h'],
+  [3 * DAY, '3d'],
+])('writes the duration %d as %s', (milliseconds, word) => {
+  expect(durationWord(milliseconds)).toBe(word);
+  expect(outcome(duration, word)).toBe(milliseconds);
 });

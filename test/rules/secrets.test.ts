@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { DEEPEST, hider, MASK, maskLeaves, withoutKeys } from '../../src/rules/secrets.ts';
+import { masked } from '../../src/api/response/secrets.ts';
+import {
+  DEEPEST,
+  hider,
+  isPlain,
+  MASK,
+  maskLeaves,
+  withoutKeys,
+  withoutUserinfo,
+} from '../../src/rules/secrets.ts';
 
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
   'masks the secret %j as plain text, in JSON and in a URL',
@@ -43,4 +52,39 @@ test('masks each leaf up to the deepest level, and all below it at once', () => 
     expect(masked).toBe(`${'{"a":'.repeat(shown)}"${MASK}"${'}'.repeat(shown)}`);
     expect([...found]).toEqual(levels > DEEPEST ? [] : ['secret1']);
   }
+});
+
+test.each([
+  ...['x-api-key', 'api_key', 'Authorization', 'proxy-authorization', 'cookie', 'set-cookie'],
+  ...['secret_key', 'password', 'current_password', 'new_password', 'metadata', 'run_command'],
+  ...['env', 'env_vars', 'secrets'],
+])('masks the field %s of any object', (name) => {
+  const found = new Set<string>();
+  expect(masked({ deep: [{ [name]: 'hunter2 x' }] }, found)).toEqual({ deep: [{ [name]: MASK }] });
+  expect([...found]).toEqual(['hunter2 x']);
+});
+
+test.each([
+  ['nginx', 'nginx', []],
+  ['user:token-1@registry/image', `user:${MASK}@registry/image`, ['token-1']],
+  ['token-1@registry/image', `${MASK}@registry/image`, ['token-1']],
+  ['https://user:short@registry/image', `https://user:${MASK}@registry/image`, []],
+  ['user:p@ssword@registry/image', `user:${MASK}@registry/image`, ['p@ssword']],
+  [`image@sha256:${'0'.repeat(32)}`, `image@sha256:${'0'.repeat(32)}`, []],
+  [`image@sha256:${'0'.repeat(31)}`, `${MASK}@sha256:${'0'.repeat(31)}`, []],
+])('masks the password of the image %s', (image, shown, secrets) => {
+  const found = new Set<string>();
+  expect(withoutUserinfo(image, found)).toBe(shown);
+  expect([...found]).toEqual(secrets);
+});
+
+test.each([
+  ['metadata', 'sandbox', true],
+  ['instance.metadata', 'a1', false],
+  ['metadata.x', 'sandbox', false],
+  ['docker_config.run_command', 'python', true],
+  ['run_command', 'python x', false],
+  ['env_vars', 'sandbox', false],
+])('whether the secret at %s, %j, is plain: %s', (path, secret, is) => {
+  expect(isPlain(path, secret)).toBe(is);
 });

@@ -286,7 +286,8 @@ describe('the server', () => {
     const port = Number(new URL(b.url).port);
     await expect(b.sandbox.listen({ port })).rejects.toMatchObject({
       failure: 'usage',
-      message: expect.stringContaining(String(port)),
+      message: `the sandbox can't listen: port ${port} is in use or needs root`,
+      hint: 'use --port 0 to pick a free port',
     });
   });
 });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, realpath, rm, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { userInfo } from 'node:os';
@@ -218,6 +218,26 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     },
   );
 
+  test.each([
+    ['goes on without one', false],
+    ['ends with it', true],
+  ])('a command whose terminal closes %s', needs('Linux'), async (_what, pty) => {
+    const client = await connected();
+    const channel = await new Promise<ClientChannel>((resolve, reject) =>
+      client.exec('echo $$ >pid; sleep 60', { pty }, (error, opened) =>
+        error ? reject(error) : resolve(opened),
+      ),
+    );
+    const written = join(placeOf(file, ID).home, 'pid');
+    await until(() => existsSync(written) && readFileSync(written, 'utf8').endsWith('\n'));
+    channel.close();
+    client.end();
+    const process = `/proc/${readFileSync(written, 'utf8').trim()}`;
+    if (pty) await until(() => !existsSync(process));
+    await Promise.all(served);
+    expect(existsSync(process)).toBe(!pty);
+  });
+
   test('sends a signal to a command', async () => {
     const client = await connected();
     const channel = await new Promise<ClientChannel>((resolve, reject) =>
@@ -274,6 +294,28 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     client.end();
   });
 
+  test('closes a forwarding whose program resets the connection, and no other', async () => {
+    const client = await connected();
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined).once('data', () => socket.resetAndDestroy());
+    });
+    onTestFinished(() => void server.close());
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const opened = () =>
+      new Promise<ClientChannel>((resolve, reject) =>
+        client.forwardOut('127.0.0.1', 1, '127.0.0.1', port, (error, channel) =>
+          error ? reject(error) : resolve(channel),
+        ),
+      );
+    const [reset, other] = [await opened(), await opened()];
+    const closed = once(reset, 'close');
+    reset.resume().write('x');
+    await closed;
+    expect(other.destroyed).toBe(false);
+    client.end();
+  });
+
   test("shows a page in place of the program on a template's port", async () => {
     const client = await connected();
     const asked = async (head: string) => {
@@ -290,7 +332,9 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     expect(head).toBe(
       `HTTP/1.1 200 OK\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close`,
     );
-    expect(body).toContain('<h1>JupyterLab on trainer</h1>');
+    expect(body).toBe(
+      '<!doctype html>\n<meta charset="utf-8">\n<title>JupyterLab on trainer</title>\n<h1>JupyterLab on trainer</h1>\n<p>A page of the gpucloud sandbox. On a real instance, the program on port 8888 responds here.</p>\n',
+    );
     expect(await asked('HEAD / HTTP/1.1\n\n')).toBe(`${head}\r\n\r\n`);
     expect(await asked('x'.repeat(70_000))).toBe('');
     client.end();
@@ -337,13 +381,38 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const handle = await opened('sub/a', mode.READ | mode.WRITE | mode.CREAT, { mode: 0o640 });
     const content = Buffer.from('first, second');
     await ask((done) => sftp.write(handle, content, 0, content.length, 0, done));
-    await ask((done) => sftp.fsetstat(handle, { size: 5, mode: 0o600, atime: 7, mtime: 9 }, done));
-    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({ size: 5, mtime: 9 });
+    await ask((done) =>
+      sftp.fsetstat(
+        handle,
+        { size: 5, mode: 0o611, atime: 1_700_000_007, mtime: 1_700_000_009 },
+        done,
+      ),
+    );
+    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({
+      size: 5,
+      mtime: 1_700_000_009,
+    });
     await ask((done) => sftp.close(handle, done));
     expect(await ask((done) => sftp.fstat(handle, done))).toBe(status.FAILURE);
-    expect(await statOf('sub/a')).toEqual({ mode: '100600', size: 5, atime: 7, mtime: 9 });
-    await ask((done) => sftp.setstat('sub/a', { size: 3, mode: 0o644, atime: 8, mtime: 10 }, done));
-    expect(await statOf('sub/a')).toEqual({ mode: '100644', size: 3, atime: 8, mtime: 10 });
+    expect(await statOf('sub/a')).toEqual({
+      mode: '100611',
+      size: 5,
+      atime: 1_700_000_007,
+      mtime: 1_700_000_009,
+    });
+    await ask((done) =>
+      sftp.setstat(
+        'sub/a',
+        { size: 3, mode: 0o755, atime: 1_700_000_008, mtime: 1_700_000_010 },
+        done,
+      ),
+    );
+    expect(await statOf('sub/a')).toEqual({
+      mode: '100755',
+      size: 3,
+      atime: 1_700_000_008,
+      mtime: 1_700_000_010,
+    });
     expect(await opened('sub/a', mode.WRITE | mode.CREAT | mode.EXCL)).toBe(status.FAILURE);
     const end = await opened('sub/a', mode.WRITE | mode.APPEND);
     await ask((done) => sftp.write(end, Buffer.from('xyz'), 0, 3, 0, done));
@@ -358,7 +427,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     expect(await ask((done) => sftp.symlink('a', 'sub/link', done))).toBeUndefined();
     expect(await ask((done) => sftp.readlink('sub/link', done))).toBe('a');
     expect((await statOf('sub/link', 'lstat')).mode).toMatch(/^120/);
-    expect(await statOf('sub/link')).toMatchObject({ mode: '100644', size: 6 });
+    expect(await statOf('sub/link')).toMatchObject({ mode: '100755', size: 6 });
     const home = await realpath(placeOf(file, ID).home);
     expect(await ask((done) => sftp.realpath('sub/link', done))).toBe(join(home, 'sub', 'a'));
     expect(await ask((done) => sftp.realpath('none', done))).toBe(join(home, 'none'));

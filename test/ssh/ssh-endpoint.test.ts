@@ -295,6 +295,69 @@ describe('shellLine', () => {
   });
 });
 
+const MISSING = 'The service returned no';
+const HOST_RULE = 'must be an IP address, or a name of letters, digits, "." and "-"';
+test.each([
+  [
+    { ip_address: null },
+    `${MISSING} address for the instance.`,
+    'wait until the instance is ACTIVE: add --wait',
+  ],
+  [
+    { ip_address: '' },
+    `${MISSING} address for the instance.`,
+    'wait until the instance is ACTIVE: add --wait',
+  ],
+  [
+    { ssh_port: null },
+    `${MISSING} SSH port for the instance.`,
+    'use --port 22 for the standard port',
+  ],
+  [
+    { ssh_username: null },
+    `${MISSING} user name for the instance.`,
+    'set the user name, such as --user root',
+  ],
+  [
+    { ssh_username: '' },
+    `${MISSING} user name for the instance.`,
+    'set the user name, such as --user root',
+  ],
+  [
+    { ip_address: '-'.repeat(61) },
+    `The service returned "${'-'.repeat(60)}…" as the instance's address: ${HOST_RULE}. Did not start ssh.`,
+    undefined,
+  ],
+  [
+    { ssh_port: 65_536 },
+    'The service returned "65536" as the instance\'s SSH port: must be a whole number from 1 to 65535. Did not start ssh.',
+    undefined,
+  ],
+  [
+    { ssh_username: '-'.repeat(60) },
+    `The service returned "${'-'.repeat(60)}" as the instance's user name: must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_". Did not start ssh.`,
+    undefined,
+  ],
+])('refuses the endpoint of an instance with %j', (fields, message, hint) => {
+  const sent = { id: ID, ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 22, ...fields };
+  const failure = hint === undefined ? 'notUnderstood' : 'wrongState';
+  const expected = {
+    failure,
+    message,
+    hint,
+    resource: ID,
+    retryable: hint?.includes('--wait') === true,
+  };
+  try {
+    sshEndpoint(sent);
+  } catch (error) {
+    const { failure, message, hint, resource, retryable } = error as CliError;
+    expect({ failure, message, hint, resource, retryable }).toEqual(expected);
+    return;
+  }
+  throw new Error('it was accepted');
+});
+
 test.each([
   [{}, 'ssh root@192.168.5.6'],
   [{ ssh_port: null }, 'ssh root@192.168.5.6'],

@@ -104,6 +104,9 @@ test('stops a poll on an interrupt during and between reads', async () => {
   await turns.next();
   stop.abort(new CliError('interrupted', 'Interrupted.'));
   await expect(turns.next()).rejects.toMatchObject({ failure: 'interrupted' });
+  const read = () => Promise.reject(new Error('read after an interrupt'));
+  const late = poll({ read, interval: 1, clock, signal: stop.signal });
+  await expect(late.next()).rejects.toMatchObject({ failure: 'interrupted' });
 });
 
 test('stops a poll after the final status', async () => {

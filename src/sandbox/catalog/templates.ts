@@ -99,15 +99,7 @@ const TEMPLATES: readonly Template[] = [
     id: '01d01d05-0000-4000-8000-000000000025',
     slug: 'tensorflow-1',
     name: 'TensorFlow 1',
-    description: 'Notebooks with TensorFlow 1.15',
-    readme: '# TensorFlow 1\n\nRetired. Use JupyterLab.\n',
-    tags: ['notebook'],
-    image_name: 'docker.io/tensorflow/tensorflow:1.15.5-gpu-jupyter',
-    run_command: 'jupyter notebook',
-    min_disk_gb: 20,
-    min_cuda_version: '10.0',
     is_active: false,
-    sort_order: 0,
   }),
 ];
 

@@ -92,8 +92,16 @@ describe('--exact', () => {
       },
       'An instance changed during the check.',
     ],
+    [
+      'the status of an instance that may hold funds',
+      () => {
+        for (const instance of service.instances.values())
+          if (instance.status === 'STOPPED') instance.status = 'ERROR';
+      },
+      'An instance changed during the check.',
+    ],
   ])('returns unknown if %s changes during the check', async (_what, change, message) => {
-    await at.track(at.running());
+    await at.track(at.running(), at.running({ status: 'STOPPED' }));
     reserved('89.90');
     at.handler = (request) => {
       const answer = service.handler(request);

@@ -207,6 +207,23 @@ hint: select it when you rent: gpucloud instances create --ssh-key ${id}; or del
     ).toBe(said);
   });
 
+  test('adds no key without ssh-keygen', async () => {
+    const env = { HOME: world.home, PATH: world.home };
+    const { code, stderr, requests } = await world.cli(['ssh-keys', 'add'], {
+      ...{ terminal: true, stdin: '\r', env },
+    });
+    expect({ code, sent: sent(requests) }).toEqual({ code: 1, sent: ['GET /ssh-keys'] });
+    expect(
+      stripVTControlCharacters(stderr)
+        .trim()
+        .split(/[\r\n]+/)
+        .slice(-2),
+    ).toEqual([
+      'error: Could not start ssh-keygen: it is not on PATH.',
+      'hint: install an OpenSSH client (openssh-client on Debian and Ubuntu)',
+    ]);
+  });
+
   test('does not prompt for a name if the key is already in the account', async () => {
     await mkdir(join(world.home, '.ssh'));
     await fileIn(world, '.ssh/id_ed25519.pub', `${ED25519} me@laptop`);
