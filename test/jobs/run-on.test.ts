@@ -135,7 +135,7 @@ describe('run --on', () => {
       code: 5,
       stdout: '',
       stderr:
-        'error: dev is STOPPED, and the output and results of its job are not copied.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
+        'error: dev is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
     });
   });
 
