@@ -151,8 +151,9 @@ ${table(
 )}## stderr in JSON modes
 
 With \`-o json\` and \`-o jsonl\` each line of stderr is one JSON object: \`{"warning": {"code", "message"}}\`
-as it happens, and \`{"error": …}\` last if the command fails. There are no notes and no progress. The
-schema: [schemas/stderr.schema.json](../../schemas/stderr.schema.json).
+as it happens, and \`{"error": …}\` last if the command fails. There are no notes and no progress.
+\`run\` and \`jobs attach\` also pass on the stderr of their command: read their outcome from the file of
+\`--report\`. The schema: [schemas/stderr.schema.json](../../schemas/stderr.schema.json).
 
 ${table(
   ['warning', 'meaning'],

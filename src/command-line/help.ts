@@ -71,7 +71,7 @@ const STEPS = [
   ['sandbox tour', 'try everything free and offline'],
   ['login', 'sign in with an API key'],
   ['instances create', 'rent an instance, step by step'],
-  ['run -- COMMAND', 'rent, run a command, copy results, terminate'],
+  ['run -- COMMAND', 'rent, run a command, copy --fetch paths, terminate'],
   ['status', 'show instances, drives, costs and problems'],
 ] as const;
 

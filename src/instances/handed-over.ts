@@ -143,7 +143,7 @@ export function warnOfLeftThere(rows: readonly HandedOver[], { err }: Context): 
     } else if (hasJob) {
       err.warn(
         'incomplete',
-        `Not handed over: the job of ${name}. Only the other computer can copy its results.`,
+        `Not handed over: the job of ${name}. Only the other computer can finish it.`,
       );
     }
     if (id !== null && rescue.length > 0) {

@@ -8,6 +8,7 @@ import type { Given } from '../instances/rent/given.ts';
 import type { Prompts } from '../prompts/prompts.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
+import { copyOutText } from './targets.ts';
 
 /** Asks for a missing command: one word, or a line for the instance's shell. */
 export async function askCommand(prompts: Prompts): Promise<readonly string[]> {
@@ -51,7 +52,12 @@ export async function askJob(
     start: (name?: string) => ['run', ...(name === suggested ? [] : flag('--name', name).flat())],
     end: () => wordsAfter(input),
   };
-  const job = { isJob: true, hasIdentity: how.identity !== undefined, count: input.here?.count };
+  const job = {
+    isJob: true,
+    copyOut: copyOutText(input),
+    hasIdentity: how.identity !== undefined,
+    count: input.here?.count,
+  };
   return askRequest({ given, ends, maxPrice, dryRun, command, ...job }, prompts, context);
 }
 

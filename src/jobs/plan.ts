@@ -29,7 +29,7 @@ import { filesText, largestText, leftOutText } from './phases.ts';
 import { ensureRescueKey, withRescue } from './rescue/wanted.ts';
 import { ensureOwnTargets } from './same-target.ts';
 import { ensureSignIn, ensureSsh } from './sign-in.ts';
-import { ensureTargets, fetchInto } from './targets.ts';
+import { copyOutText, ensureTargets, fetchInto } from './targets.ts';
 
 const NAMED = 5;
 
@@ -49,7 +49,7 @@ export async function planJob(
     await ensureOwnTargets(input.fetch, { name: read.flags.name, from }, context);
   }
   const command = shownWords(toStart);
-  if (input.here !== undefined) noteLocal(command, input.here, context);
+  if (input.here !== undefined) noteLocal(command, { ...input.here, fetch: input.fetch }, context);
   else if (input.sync === undefined) {
     const isResult = (path: string) =>
       oldResults(input.fetch, [{ path: posix.normalize(path), kind: 'file' }]).length > 0;
@@ -156,16 +156,18 @@ async function requestOf(
     from: (item) => read.from('rescue', item),
     path: (local) => read.path('rescue', local),
   });
-  // A detached job has no process to terminate its instance. `run` enforces its own deadline, but
-  // only `reap` enforces an idle rule.
-  const isLeft = input.detach || ends.ifIdle !== undefined || ends.toRescue !== undefined;
-  if (isLeft) await checkDeadline(ends, context, input.detach ? ['job'] : []);
+  if (needsReap({ ...input, ends }))
+    await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
   if (prompts === undefined || missing.length === 0) {
     const need = { flags, until: undefined, dryRun, isJob: true };
     const hasIdentity = input.how.identity !== undefined;
     const choose = keyChooser({ ...need, hasIdentity }, context);
     const { body: request, offers, from_profile } = await makeRequest(given, context, choose);
+    // Whoever copies a folder in probably wants files back. The plan and the summary say it anyway.
+    if (input.sync !== undefined && input.fetch.length === 0 && !dryRun) {
+      context.err.note(`To copy out: ${copyOutText(input)}`);
+    }
     for (const offer of offers) notePrice(offer, { count: input.here?.count, maxPrice }, context);
     const priced = { offers, maxPrice, count: input.here?.count ?? 1 };
     await warnBeforeRenting(ends, priced, context);
@@ -179,6 +181,14 @@ async function requestOf(
   } = await askJob({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
   const fixed = dryRun ? ends : await onItsDay(ends, retryFor, context);
   return { ends: fixed, maxPrice, request, offers, from_profile, retryFor };
+}
+
+/**
+ * Whether only `reap` can end the instance as wanted. A detached job has no process to terminate it,
+ * and `run` itself enforces a deadline, but no idle rule.
+ */
+export function needsReap({ detach, ends }: Pick<JobPlan, 'detach' | 'ends'>): boolean {
+  return detach || ends.ifIdle !== undefined || ends.toRescue !== undefined;
 }
 
 /** Throws a usage error that names all missing values. */

@@ -17,7 +17,7 @@ import { costOf } from './end/receipt.ts';
 import { type JobEnd, NO_RECEIPT, reportOf } from './end/report.ts';
 import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
-import { ensureGrace } from './plan.ts';
+import { ensureGrace, needsReap } from './plan.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
 import { removeJob, stopAsked } from './record/record.ts';
 import { createStops, earlyText, graceFor, type Stops } from './stops.ts';
@@ -112,10 +112,11 @@ async function rentFrom(offer: Chosen, job: Noted, plan: JobPlan, context: Conte
   return { instance, deadline };
 }
 
-/** Only warns, since a run enforces its own deadline. */
-export function warnIfUnarmed({ names, ends }: JobPlan, context: Context): Promise<void> {
+/** Only warns, since a run enforces its own deadline. The plan has checked what only `reap` does. */
+export function warnIfUnarmed(plan: JobPlan, context: Context): Promise<void> {
   return runPreflight(context, nothingCreated, async () => {
-    if (ends.unenforced === true) return;
+    const { names, ends } = plan;
+    if (ends.unenforced === true || needsReap(plan)) return;
     const journal = await ownJournal(context);
     const account = await journal.account();
     const enforcement = await readEnforcement({ account }, context);

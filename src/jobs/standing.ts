@@ -2,7 +2,7 @@ import type { OpenJob } from '../money/findings.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { typedName } from '../rules/names.ts';
-import { isFetched, type JobRecord, type RentedRecord } from './record/record.ts';
+import { copiedBack, isFetched, type JobRecord, type RentedRecord } from './record/record.ts';
 import { WORK } from './remote/supervisor.ts';
 
 /**
@@ -52,6 +52,7 @@ export function needOf(
 ): Need {
   const typed = typedName(job.name, job.id);
   const name = clamp(job.name, 40);
+  const back = copiedBack(job);
   const andEnd = job.on ? '' : ` and terminate ${name}`;
   const ends = (words: readonly string[], purpose: string) =>
     job.on || job.here ? [] : [{ words, purpose }];
@@ -64,12 +65,12 @@ export function needOf(
   });
   switch (word) {
     case 'stopped': {
-      const what = `${name} is STOPPED, and the output and results of its job are not copied`;
+      const what = `${name} is STOPPED, and still has the ${back} of its job`;
       const start = ['instances', 'start', typed, '--wait=ssh'];
       // `jobs stop` copies nothing from there.
-      return need('job_unfollowed', what, 'reach the results (this bills)', start, [
-        ...ends(start, 'reach the results'),
-        ...ends(['instances', 'terminate', typed], 'give the results up'),
+      return need('job_unfollowed', what, `reach the ${back} (this bills)`, start, [
+        ...ends(start, `reach the ${back}`),
+        ...ends(['instances', 'terminate', typed], `give the ${back} up`),
       ]);
     }
     case 'refused': {
@@ -84,12 +85,12 @@ export function needOf(
       return need('job_results', what, 'copy another path', copyWords(typed, job), giveUp);
     }
     case 'results': {
-      const what = `The results of ${name} are still on the instance`;
-      return need('job_results', what, `copy them${andEnd}`, attach);
+      const what = `${name} still has the ${back} of its job`;
+      return need('job_results', what, `copy the ${back}${andEnd}`, attach);
     }
     case 'lost': {
       const what = `The command on ${name} disappeared without an exit code`;
-      return need('job_lost', what, `copy its results${andEnd}`, stop);
+      return need('job_lost', what, `copy its ${back}${andEnd}`, stop);
     }
     default:
       return { ends: word === 'open' ? stops : [] };

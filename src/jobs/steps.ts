@@ -11,7 +11,14 @@ import { failedOf } from './files/copy-out-each.ts';
 import type { Job } from './job.ts';
 import { createJobOutput } from './output.ts';
 import { note, timeNow } from './record/note.ts';
-import { happenedIn, hasFailedSetup, isShown, readEnded, receivedPaths } from './record/record.ts';
+import {
+  copiedBack,
+  happenedIn,
+  hasFailedSetup,
+  isShown,
+  readEnded,
+  receivedPaths,
+} from './record/record.ts';
 import { observed, probe, type SignedIn } from './remote/probe.ts';
 import type { RemoteShell } from './remote/remote-shell.ts';
 import { exitOf, WROTE, WROTE_NOTHING } from './remote/supervisor.ts';
@@ -245,18 +252,19 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
       // Following has ended the line of an echoed ^C.
       outputOf().endLine();
       const { name, on } = job.record;
+      const back = copiedBack(job.record);
       if (stops.near.aborted && by !== 'reap') {
         err.warn(
           'deadline_near',
-          `Interrupting the command to fetch results before ${name}'s deadline.`,
+          `Interrupting the command to fetch its ${back} before ${name}'s deadline.`,
         );
       } else if (by !== 'reap') {
         const ends = on ? 'leaves' : 'terminates';
         // An agent has no second Ctrl-C.
         const next =
           context.host.session === undefined
-            ? `Ctrl-C again ${ends} ${name} without copying results.`
-            : 'Its results are copied next.';
+            ? `Ctrl-C again ${ends} ${name} without copying its ${back}.`
+            : `Its ${back} will be copied next.`;
         err.note(`Interrupting the command. ${next}`);
       }
       interruptInBackground(job, there().shell, context);

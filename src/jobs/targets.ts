@@ -7,10 +7,20 @@ import type { Fetch } from './files/copy-out.ts';
 import { isFolder, placeOf } from './files/local-file.ts';
 import { containsHome } from './files/merge.ts';
 import { isPattern, matcherOf } from './files/pattern.ts';
+import type { JobInput } from './job.ts';
 
 /** Returns the fetches of one of several instances, each into a folder with the instance's name. */
 export function fetchInto(fetch: readonly Fetch[], name: string): Fetch[] {
   return fetch.map(({ remote, local }) => ({ remote, local: `${join(local, name)}/` }));
+}
+
+/** Lists what is copied back, or says what becomes of the files on the instance. */
+export function copyOutText({ fetch, here }: Pick<JobInput, 'fetch' | 'here'>): string {
+  if (fetch.length === 0) {
+    return 'nothing (without --fetch, files on the instance are deleted with it)';
+  }
+  const each = here === undefined ? fetch : fetchInto(fetch, 'NAME');
+  return each.map(({ remote, local }) => `${remote} to ${local}`).join(', ');
 }
 
 interface Checking {

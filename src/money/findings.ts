@@ -361,7 +361,7 @@ function endText({ id, isKept, isFollowed }: OpenJob, look: Look): string {
   const isEnforced = isFollowed || look.enforcement?.deadline.isArmed === true;
   if (!isKept || !isEnforced || row?.ends_at == null) return '';
   const late = secondsLate(row, look);
-  return late >= 0 ? '' : ` In ${spanText(-late)}, it is terminated with its results.`;
+  return late >= 0 ? '' : ` In ${spanText(-late)}, it is terminated with what was not copied.`;
 }
 
 function otherAccounts({ others }: Look): Finding[] {

@@ -35,7 +35,7 @@ export function termination(context: Context) {
   async function question(targets: readonly Target[]): Promise<string | undefined> {
     if (targets.length === 0) return 'Terminate the instances listed on stdin?';
     const [only] = targets.length === 1 ? targets : [];
-    const disks = only === undefined ? 'their disks' : 'its disk';
+    const disks = () => `${only === undefined ? 'their disks' : 'its disk'}${keptText(targets)}`;
     const known = await knownHere(context);
     const described = targets.map((target) => {
       const last = known.find(({ id }) => id === target.id)?.last;
@@ -58,10 +58,20 @@ export function termination(context: Context) {
         context.err.note(`${atStake(instance, now)}${rest === undefined ? '' : backText(rest)}.`);
       }
       return only === undefined
-        ? `Terminate these ${targets.length} instances and their disks?`
-        : `Terminate ${titled(only)} and its disk?`;
+        ? `Terminate these ${targets.length} instances and ${disks()}?`
+        : `Terminate ${titled(only)} and ${disks()}?`;
     }
-    return `Terminate ${described.join(' and ')} and delete ${disks}?`;
+    return `Terminate ${described.join(' and ')} and delete ${disks()}?`;
+  }
+
+  /** Names the drives that stay, since the question is about disks. */
+  function keptText(targets: readonly Target[]): string {
+    const drives = targets.flatMap(({ id }) => {
+      const drive = attached.get(id);
+      return drive == null ? [] : (textField(drive, 'name') ?? textField(drive, 'id') ?? '');
+    });
+    if (drives.length === 0) return '';
+    return `, but keep ${drives.length === 1 ? 'drive' : 'drives'} ${drives.join(', ')}`;
   }
 
   /**

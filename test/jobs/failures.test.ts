@@ -53,6 +53,18 @@ test('prints one line per phase of run, then a summary', async () => {
   ]);
 });
 
+test('says before renting what is deleted if --sync has no --fetch', async () => {
+  mkdirSync(world.local('in'));
+  const flags = ['--unenforced', '--sync', world.local('in')];
+  const note =
+    'To copy out: nothing (without --fetch, files on the instance are deleted with it)\nPrice per hour';
+  expect((await world.run('true', flags)).stderr).toContain(note);
+  expect((await world.run('true', [...flags, '--dry-run'])).stderr).not.toContain('To copy out');
+  expect((await world.run('true', ['--unenforced', '--name', 'other'])).stderr).not.toContain(
+    'To copy out',
+  );
+});
+
 describe('signing in', () => {
   test('exits with 125 after 40 refused SSH connections', async () => {
     world.ssh.refuse = () => REFUSED;

@@ -170,7 +170,7 @@ describe('jobs attach', () => {
     const { code, stderr } = await world.gpucloud(['jobs', verb, 'job']);
     expect(code, stderr).toBe(exit);
     expect(stderr).toBe(
-      `Connecting to job\nerror: ${message}\nhint: reach the results (this bills): gpucloud instances start job --wait=ssh; give the results up: gpucloud instances terminate job\n`,
+      `Connecting to job\nerror: ${message}\nhint: reach the output (this bills): gpucloud instances start job --wait=ssh; give the output up: gpucloud instances terminate job\n`,
     );
     expect(world.terminations()).toBe(0);
   });
@@ -202,7 +202,7 @@ describe('jobs attach', () => {
     await world.detach(LASTS);
     const { stderr } = await world.gpucloud(['instances', 'stop', 'job']);
     expect(stderr).toContain(
-      'warning: The job on job is unfinished: stopping ends its command, and its results stay on the instance. To end the job and copy its results first: gpucloud jobs stop job\n',
+      'warning: The job on job is unfinished: stopping ends its command, and leaves its output on the instance. To end the job and copy its output first: gpucloud jobs stop job\n',
     );
   });
 
@@ -212,7 +212,7 @@ describe('jobs attach', () => {
     world.advance(55 * 60_000);
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', 'job']);
     expect(code, stderr).toBe(9);
-    expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
+    expect(stderr).toContain("Interrupting the command to fetch its output before job's deadline.");
     expect(await shown('get', 'job')).toMatchObject({
       exit_code: 9,
       reason: "The command was interrupted near job's deadline.",

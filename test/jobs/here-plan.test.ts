@@ -56,6 +56,10 @@ describe('gpucloud run --here before renting', () => {
       ['--count', '2'],
       'error: --count needs --here\nhint: to run COMMAND on each instance: gpucloud instances create NAME --count 2 --terminate-after 8h --wait=ssh; then for each: gpucloud run --on NAME-1 --detach --sync . -- COMMAND; to run it on this computer, using several instances: gpucloud run --count 4 --here -- parallel …\n',
     ],
+    [
+      ['--count', '2', '--fetch', 'results', '--fetch', 'a.log:logs'],
+      'gpucloud run --on NAME-1 --detach --sync . --fetch results:results/NAME-1/ --fetch a.log:logs/NAME-1/ -- COMMAND;',
+    ],
     [['--min-count', '2'], '--min-count needs --here'],
     [['--here', '--min-count', '2'], '--min-count needs --count'],
     [['--here', '--count', '2', '--min-count', '3'], 'must not exceed --count'],

@@ -134,7 +134,7 @@ describe('Ctrl-C or a signal during the command', () => {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(9);
     expect(stderr).toContain(
-      'Interrupting the command. Ctrl-C again leaves dev without copying results.',
+      'Interrupting the command. Ctrl-C again leaves dev without copying its output.',
     );
   });
 
@@ -152,7 +152,7 @@ describe('Ctrl-C or a signal during the command', () => {
     press();
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(9);
-    expect(stderr).toContain('Interrupting the command. Its results are copied next.\n');
+    expect(stderr).toContain('Interrupting the command. Its results will be copied next.\n');
     expect(stderr).not.toContain('Ctrl-C again');
   });
 

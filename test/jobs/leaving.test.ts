@@ -1,5 +1,6 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -78,6 +79,22 @@ describe('run --detach', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toMatch(
       /warning: When the command exits, "instances reap" fetches the results and terminates job\. The instance bills until then, at the latest until [-0-9: +]+\. It interrupts the command 6 min before the deadline \(--grace\)\. If a path of --fetch is missing then, job is kept for 30 min\. See its output: gpucloud jobs logs job\n/,
+    );
+  });
+
+  test('says once that a loop enforces deadlines, and what is lost without --fetch', async () => {
+    await reap(world, '--every', '5m');
+    const folder = world.local('state/reap');
+    const path = join(folder, readdirSync(folder)[0] ?? '');
+    const run = { pid: 813, parent: 812, proves: 'loop', host: hostname() };
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), run }));
+    const { code, stderr } = await world.run('true', ['--detach']);
+    expect(code, stderr).toBe(0);
+    expect(stderr.match(/^Deadlines are enforced only by the loop of process 812/gm)).toHaveLength(
+      1,
+    );
+    expect(stderr).toMatch(
+      /When the command exits, "instances reap" fetches the output and terminates job\. .* \(--grace\)\. Without --fetch, its files are deleted with it\. To copy some: gpucloud jobs attach job --fetch PATH\. See its output: /,
     );
   });
 });

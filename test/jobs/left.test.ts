@@ -17,7 +17,7 @@ const RECORD = {
   command_started_at: '2026-01-15T12:00:00.000Z',
   lost_at: null,
   kept: null,
-  fetch: [],
+  fetch: [{ remote: 'out', local: '/out', fetched_at: null }],
   keep_on_failure: null,
 };
 
@@ -59,6 +59,7 @@ const JOBS: readonly [how: string, record: object, job: object, before?: RentedR
   ['out of reach, and STOPPED', {}, { instance: { status: 'STOPPED' } }],
   ['out of reach of jobs stop', {}, { by: 'stop', ...failed('unreachable') }],
   ['with results', { exit_code: 3 }, failed('storage')],
+  ['with output', { exit_code: 3, fetch: [] }, failed('storage')],
   ['without results', { exit_code: 3 }, failed('notFound')],
   ['kept for a person', { exit_code: 3, kept: 'person' }, {}],
   [
@@ -87,30 +88,30 @@ test('reports how a job stands that goes on', async () => {
     "a job with a command that runs: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command still runs, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
     a job with a command that exited: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
       interrupted, bills, names its ID
       Stopped following job. Its command exited with 3, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
     a job before its command: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command has not started, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
     a job whose command is lost: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command's exit code is unknown, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
     a job of --here: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command's exit code is unknown, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch and terminate: gpucloud jobs stop job
+      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
     a job of --on: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
       interrupted
       Stopped following job. Its command may still run.
       follow it again: gpucloud jobs attach job; stop it: gpucloud jobs stop job
     a job of --on with results: {"terminated":false,"stage":"running","kept":null,"command_exit_code":3}
       runFailed
-      job: It failed. Its results are still on the instance.
+      job: It failed. The instance still has its results.
       follow it again: gpucloud jobs attach job
     a job out of reach: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       outcomeUnknown, bills, names its ID
@@ -130,11 +131,15 @@ test('reports how a job stands that goes on', async () => {
       mend it
     a job with results: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
       runFailed, bills, names its ID
-      job: It failed. The results are still on the instance, which bills until you terminate it.
+      job: It failed. The instance still has the results, and bills until you terminate it.
+      fix the cause, then run: gpucloud jobs attach job; inspect the instance: gpucloud instances ssh job
+    a job with output: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
+      runFailed, bills, names its ID
+      job: It failed. The instance still has the output, and bills until you terminate it.
       fix the cause, then run: gpucloud jobs attach job; inspect the instance: gpucloud instances ssh job
     a job without results: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
       runFailed, bills, names its ID
-      job: It failed. The results are still on the instance, which bills until you terminate it.
+      job: It failed. The instance still has the results, and bills until you terminate it.
       see what is there: gpucloud instances ssh job -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach job --fetch PATH; give the results up: gpucloud jobs stop job --no-fetch
     a job kept for a person: {"terminated":false,"stage":"done","kept":"person","command_exit_code":3}
     a job kept for a person after its setup: {"terminated":false,"stage":"setup","kept":"person","command_exit_code":null}
@@ -147,7 +152,7 @@ test('reports how a job stands that goes on', async () => {
       mend it
     a job kept for its results again: {"terminated":false,"stage":"running","kept":"results","command_exit_code":3}
       runFailed, bills, names its ID
-      job: It failed. The results are still on the instance, which bills until you terminate it.
+      job: It failed. The instance still has the results, and bills until you terminate it.
       fix the cause, then run: gpucloud jobs attach job; inspect the instance: gpucloud instances ssh job"
   `);
 });

@@ -390,7 +390,7 @@ describe('reap', () => {
     const { rows, stderr } = await reap(world);
     expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
     expect(stderr).toContain('The command on dev disappeared without an exit code.');
-    expect(stderr).toContain('copy its results: gpucloud jobs stop dev');
+    expect(stderr).toContain('copy its output: gpucloud jobs stop dev');
     expect(stderr).not.toContain('bills');
     expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
   });

@@ -74,7 +74,7 @@ describe('run --on', () => {
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
-      'The results of dev are still on the instance. It may be billing. To copy them: gpucloud jobs attach dev\n',
+      'dev still has the output of its job. It may be billing. To copy the output: gpucloud jobs attach dev\n',
     );
   });
 
@@ -96,7 +96,7 @@ describe('run --on', () => {
     [
       'cannot store the results',
       125,
-      "error: dev: Could not copy files out: LOCAL can't be written (EEXIST). Its results are still on the instance.\nhint: follow it again: gpucloud jobs attach dev\n",
+      "error: dev: Could not copy files out: LOCAL can't be written (EEXIST). The instance still has its results.\nhint: follow it again: gpucloud jobs attach dev\n",
     ],
   ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
     world.renting.rent(NEW, 'dev');
@@ -129,13 +129,13 @@ describe('run --on', () => {
     const { code, stderr } = await jobs('attach', 'dev');
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the results \(this bills\): /,
+      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
     );
     expect(await world.runOn('echo ran')).toEqual({
       code: 5,
       stdout: '',
       stderr:
-        'error: dev is STOPPED, and the output and results of its job are not copied.\nhint: reach the results (this bills): gpucloud instances start dev --wait=ssh\n',
+        'error: dev is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
     });
   });
 

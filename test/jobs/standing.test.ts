@@ -56,10 +56,10 @@ test('says what a job needs, and what ends its instance', () => {
   expect(words.map((word) => lineOf(record, word))).toMatchInlineSnapshot(`
     [
       "open: ends: jobs stop job (stop paying)",
-      "stopped: job_unfollowed: job is STOPPED, and the output and results of its job are not copied. To reach the results (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the results), instances terminate job (give the results up)",
+      "stopped: job_unfollowed: job is STOPPED, and still has the results of its job. To reach the results (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the results), instances terminate job (give the results up)",
       "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
       "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
-      "results: job_results: The results of job are still on the instance. To copy them and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
+      "results: job_results: job still has the results of its job. To copy the results and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
       "lost: job_lost: The command on job disappeared without an exit code. To copy its results and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
       "kept: ends: ",
     ]
@@ -67,7 +67,19 @@ test('says what a job needs, and what ends its instance', () => {
   expect(lineOf({ ...record, isFollowed: true, on: true }, 'missing')).toMatchInlineSnapshot(
     `"missing: job_results: job: reslts does not exist. To copy another path: instances scp -r job:gpucloud-run/work/PATH .; ends: "`,
   );
+  expect(
+    words.slice(1).map((word) => lineOf({ ...record, fetch: [] }, word)),
+  ).toMatchInlineSnapshot(`
+    [
+      "stopped: job_unfollowed: job is STOPPED, and still has the output of its job. To reach the output (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the output), instances terminate job (give the output up)",
+      "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
+      "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
+      "results: job_results: job still has the output of its job. To copy the output and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
+      "lost: job_lost: The command on job disappeared without an exit code. To copy its output and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
+      "kept: ends: ",
+    ]
+  `);
   expect(lineOf({ ...record, on: true }, 'results')).toMatchInlineSnapshot(
-    `"results: job_results: The results of job are still on the instance. To copy them: jobs attach job; ends: "`,
+    `"results: job_results: job still has the results of its job. To copy the results: jobs attach job; ends: "`,
   );
 });

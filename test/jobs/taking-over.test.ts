@@ -394,7 +394,7 @@ test('jobs list names the command that finishes a job, unless a schedule does', 
   await exited(world);
   const listed = () => world.gpucloud(['jobs', 'list']);
   expect((await listed()).stderr).toBe(
-    'The results of job are still on the instance. It may be billing. To copy them and terminate job: gpucloud jobs attach job\n',
+    'job still has the output of its job. It may be billing. To copy the output and terminate job: gpucloud jobs attach job\n',
   );
   const { service, account } = world.record();
   const at = new Date(world.clock.now()).toISOString();
@@ -451,7 +451,7 @@ test.each([
     const stopped = await stop(...flags);
     expect({ code: stopped.code, ends: world.terminations() }).toEqual({ code, ends });
     if (ends === 1) return;
-    expect(stopped.stderr).toContain('The results are still on the instance');
+    expect(stopped.stderr).toContain('The instance still has the results');
     expect(stopped.stderr).toContain('give the results up: gpucloud jobs stop job --no-fetch');
   },
 );

@@ -32,7 +32,7 @@ describe('terminating the instance', () => {
     await followed(world);
     const { stderr } = await world.gpucloud(['instances', 'terminate', 'job', '--yes']);
     expect(stderr).toContain(
-      'warning: The job on job is unfinished: terminating deletes its results and output. To end the job and copy its results first: gpucloud jobs stop job\n',
+      'warning: The job on job is unfinished: terminating deletes its output. To end the job and copy its output first: gpucloud jobs stop job\n',
     );
     await killSupervisor(world);
     await ended;

@@ -184,7 +184,9 @@ describe('the deadline of a job', () => {
     world.advance(7 * 60_000);
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(9);
-    expect(stderr).toContain("Interrupting the command to fetch results before job's deadline.");
+    expect(stderr).toContain(
+      "Interrupting the command to fetch its results before job's deadline.",
+    );
     expect(result()).toBe('x\n');
     expect(world.status()).toBe('TERMINATING');
   });

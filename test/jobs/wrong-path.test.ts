@@ -113,7 +113,7 @@ test('jobs attach with a second wrong path says so at once, and keeps the instan
 
 describe('status after a wrong path of --fetch', () => {
   const MISSING =
-    'job: Could not copy files out: reslts does not exist on the instance. In TIME, it is terminated with its results. To copy another path';
+    'job: Could not copy files out: reslts does not exist on the instance. In TIME, it is terminated with what was not copied. To copy another path';
 
   beforeEach(async () => {
     await world.gpucloud(['instances', 'reap', '--every', '5m']);

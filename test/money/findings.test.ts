@@ -282,7 +282,7 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
       jobs: [job({ isKept: true, problem: PROBLEM, ...fields })],
       enforcement,
     },
-    `job_x i-1: It waits.${ends ? ' In 2 h, it is terminated with its results.' : ''} To go on > jobs x`,
+    `job_x i-1: It waits.${ends ? ' In 2 h, it is terminated with what was not copied.' : ''} To go on > jobs x`,
   ]),
   [
     'finished jobs, the earlier deadline first',

@@ -10,7 +10,7 @@ import { noteAccount } from '../../instances/rent/account.ts';
 import { knownHere, reservationNote, runPreflight } from '../../instances/rent/preflight.ts';
 import { findInstances, type Target } from '../../instances/resolve.ts';
 import { waitForEach } from '../../instances/waiting.ts';
-import { type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
+import { copiedBack, type JobRecord, mayHaveResults, readJobs } from '../../jobs/record/record.ts';
 import { copyNow } from '../../jobs/rescue/copy-now.ts';
 import { rescuedText } from '../../jobs/rescue/words.ts';
 import { termination } from '../../money/termination.ts';
@@ -77,7 +77,7 @@ export const stop = verb({
         before: (targets) =>
           warnOfJobs(
             targets,
-            'stopping ends its command, and its results stay on the instance',
+            (back) => `stopping ends its command, and leaves its ${back} on the instance`,
             context,
           ),
       },
@@ -137,7 +137,7 @@ export const terminate = verb({
         before: async (targets) => {
           if (targets.length === 0 && (await own.prompts()) !== undefined) return;
           await findDrives(targets);
-          await warnOfJobs(targets, 'terminating deletes its results and output', own);
+          await warnOfJobs(targets, (back) => `terminating deletes its ${back}`, own);
           if (targets.length > 0) await noteAccount(own);
           await confirm(own, () => question(targets));
           if (rescue === true) await copyFirst(targets, own);
@@ -172,19 +172,20 @@ async function copyFirst(targets: readonly Target[], context: Context): Promise<
 /** Warns about results that are only on an instance. Skips jobs that it can't read. */
 async function warnOfJobs(
   targets: readonly Target[],
-  meaning: string,
+  meaning: (back: ReturnType<typeof copiedBack>) => string,
   context: Context,
 ): Promise<void> {
   const jobs: JobRecord[] = [];
   await failuresOf(readJobs(context).then((found) => jobs.push(...found)));
-  const open = new Set(jobs.filter(mayHaveResults).map(({ id }) => id));
+  const open = new Map(jobs.filter(mayHaveResults).map((job) => [job.id, copiedBack(job)]));
   if (open.size === 0) return;
   for (const { id, name, last } of await knownHere(context)) {
-    if (!targets.some((target) => target.id === id) || !open.has(id)) continue;
+    const back = open.get(id);
+    if (!targets.some((target) => target.id === id) || back === undefined) continue;
     if (!mayBill(last?.status)) continue;
     context.err.warn(
       'job_unfinished',
-      `The job on ${name} is unfinished: ${meaning}. To end the job and copy its results first: ${gpucloud('jobs', 'stop', name)}`,
+      `The job on ${name} is unfinished: ${meaning(back)}. To end the job and copy its ${back} first: ${gpucloud('jobs', 'stop', name)}`,
     );
   }
 }

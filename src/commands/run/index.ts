@@ -89,7 +89,8 @@ export const run = verb({
     'COMMAND runs in the copied folder, without a shell to expand its arguments. ' +
     '--sync skips .git and the patterns in .gpucloudignore, or without that file those in ' +
     '.gitignore files. --fetch paths are relative to ' +
-    'the same folder. The instance expands a quoted pattern.\n\n' +
+    'the same folder. The instance expands a quoted pattern. Without --fetch, files that COMMAND writes ' +
+    'are deleted with the instance.\n\n' +
     "--pass-env, --env and --env-file set variables for COMMAND. gpucloud doesn't write their values to " +
     'command lines or files. With --docker-image, --env and --env-file set the variables of the container.\n\n' +
     '--file reads the job from a file. Flags override its fields, and relative paths in the file start at ' +
@@ -237,7 +238,7 @@ export const run = verb({
     if (!isHere && (count ?? minCount) !== undefined) {
       throw usageError(
         `${read.from(count === undefined ? 'minCount' : 'count')} needs --here`,
-        `to run COMMAND on each instance: ${eachInstance(count ?? 4)}; to run it on this computer, using several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
+        `to run COMMAND on each instance: ${eachInstance(count ?? 4, jobIn(read).fetch)}; to run it on this computer, using several instances: ${gpucloud('run', '--count', '4', '--here', '--', 'parallel')} …`,
       );
     }
     if (!isHere && given.file !== '-') warnOfStdin(context);

@@ -1,10 +1,10 @@
-import { join } from 'node:path';
 import { isRescueWanted, wantedDeadline, wantedText } from '../../instances/deadlines/deadline.ts';
 import { type PlannedCost, plannedCostText, requestLines } from '../../instances/rent/planned.ts';
 import { shownSetup } from '../../jobs/command.ts';
 import type { JobPlan } from '../../jobs/job.ts';
 import { filesText, largestText, leftOutText } from '../../jobs/phases.ts';
 import { earlyText, graceFor } from '../../jobs/stops.ts';
+import { copyOutText } from '../../jobs/targets.ts';
 import type { Planned } from '../../json-results/instances.ts';
 import type { View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
@@ -36,12 +36,7 @@ export const planView: View<JobPlan & Planned & { readonly cost: PlannedCost }> 
         { label: 'set up', value: shownSetup(toStart)?.text },
         { label: here === undefined ? 'run' : 'run here', value: shellLine(command, 'linux') },
         { label: 'variables', value: namesOf(toStart).join(', ') },
-        {
-          label: 'copy out',
-          value: fetch
-            .map(({ remote, local }) => `${remote} to ${here ? `${join(local, 'NAME')}/` : local}`)
-            .join(', '),
-        },
+        { label: 'copy out', value: copyOutText({ fetch, here }) },
         { label: 'terminate', value: `when the command exits, or ${wantedText(ends)}` },
         { label: 'interrupt', value: interruptText(ends, grace) },
         {

@@ -41,6 +41,8 @@ export interface Wish {
    * template or drive.
    */
   readonly isJob: boolean;
+  /** What `run` copies back from the instance. */
+  readonly copyOut?: string;
   /** Whether `--identity` names the private key. Any key of the account may then fit. */
   readonly hasIdentity: boolean;
   /** The command line without the flags of the request. */
@@ -57,7 +59,7 @@ interface Row {
 
 export function moneyRows(
   { offer, offers }: MadeRequest,
-  { maxPrice, ends, count = 1 }: Wish,
+  { maxPrice, ends, copyOut, count = 1 }: Wish,
   balance: string | undefined,
   context: Context,
 ): Row[] {
@@ -78,6 +80,7 @@ export function moneyRows(
       ? `terminated ${deadline}${later === undefined ? '' : `. ${later}`}`
       : 'none: it bills until you terminate it; --terminate-after sets one',
     Rescue: isRescueWanted(ends) ? `${ends.rescue?.join(', ')} before it ends` : undefined,
+    'Copy out': copyOut,
     Balance: balance && `${roublesText(balance)}${lacks}`,
   };
   return Object.entries(rows).flatMap(([label, text]) => (text ? [{ label, text }] : []));

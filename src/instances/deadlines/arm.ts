@@ -78,13 +78,14 @@ export async function arm(every: number, context: Context): Promise<void> {
     const isWindows = context.host.platform === 'win32';
     const { [ENTRY]: _own, ...env } = job.env;
     const line = isWindows ? shellLine(job.command, 'win32') : commandLine({ ...job, env });
-    const loop = isWindows
-      ? ''
-      : `\nor run this loop in the background, again after each reboot:\n${await reapLoop(every, context)}`;
     const heartbeat = heartbeatOf((await context.folders()).state, profile);
     const { isArmed } = (await judge(heartbeat, profile, context)).deadline;
     const last = relative(Date.parse(heartbeat?.at ?? ''), context.clock.now());
     const already = isArmed ? ` Deadlines are enforced already: "instances reap" ran ${last}.` : '';
+    const loop =
+      isWindows || isArmed
+        ? ''
+        : `\nor run this loop in the background, again after each reboot:\n${await reapLoop(every, context)}`;
     throw usageError(
       `No scheduler that you can use is running (systemd, launchd, cron, schtasks).${already}`,
       `run this with another scheduler every ${spanText(every / 1000)}:\n${line}${loop}`,

@@ -100,8 +100,10 @@ export function brokenHardware(
   if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
     return `no known ${kind} has that name, and it is not an ID`;
   }
-  const rule = brokenBy(resourceId)(typed);
-  return rule && `no known ${kind} has that name, and an ID ${rule}`;
+  if (brokenBy(resourceId)(typed) === undefined) return undefined;
+  return entries.length === 0
+    ? `no ${kind} of this service is known here, and it is not an ID`
+    : `no known ${kind} has that name, and it is not an ID`;
 }
 
 /**
@@ -172,6 +174,7 @@ export function knownPrice({ known }: Chosen, now: number): string | undefined {
   }
   const day = dayIn(known.price_at);
   const at = Date.parse(known.price_at ?? '');
-  const when = day === undefined ? '' : `, on ${day} (${relative(at, now)})`;
+  // The service's clock may be ahead of this computer's.
+  const when = day === undefined ? '' : `, on ${day} (${relative(Math.min(at, now), now)})`;
   return `${hour} when last seen${when}; the current price is unknown until created`;
 }

@@ -51,7 +51,7 @@ export function crontab({ start }: Pick<Computer, 'start'>): Scheduler {
  */
 async function cronMayRun(start: Computer['start']): Promise<boolean> {
   const { code, stdout } = await runTool(start, ['ps', '-A', '-o', 'pid=', '-o', 'comm=']);
-  return code !== 0 || !/^ *1 /m.test(stdout) || /cron|busybox/.test(stdout);
+  return code !== 0 || !/^ *1 /m.test(stdout) || /cron(?!tab)|busybox/.test(stdout);
 }
 
 /** Returns a job's command with its variables, quoted for any shell. */

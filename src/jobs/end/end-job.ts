@@ -9,7 +9,13 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { Job } from '../job.ts';
 import { note, timeNow } from '../record/note.ts';
-import { hasFailedSetup, isCollected, type RentedRecord, removeOldJobs } from '../record/record.ts';
+import {
+  copiedBack,
+  hasFailedSetup,
+  isCollected,
+  type RentedRecord,
+  removeOldJobs,
+} from '../record/record.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { missingPaths, rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
@@ -190,17 +196,14 @@ function stillBills({ record: { id } }: Job, failure: CliError): CliError {
   return error.with(error.message, { resource: id, mayBeBilling: true });
 }
 
-async function notCollected(
-  { record: { id, name } }: Job,
-  cause: CliError,
-  context: Context,
-): Promise<CliError> {
+async function notCollected({ record }: Job, cause: CliError, context: Context): Promise<CliError> {
+  const { id, name } = record;
   const bills = await billsText(id, context);
   const typed = typedName(name, id);
   const inspect = `inspect the instance: ${gpucloud('instances', 'ssh', typed)}`;
   return new CliError(
     'runFailed',
-    `${name}: ${withStop(withoutBill(cause).message)} The results are still on the instance, which ${bills}.`,
+    `${name}: ${withStop(withoutBill(cause).message)} The instance still has the ${copiedBack(record)}, and ${bills}.`,
     {
       resource: id,
       mayBeBilling: true,
@@ -262,7 +265,7 @@ function interrupted({ record }: Job, cause: CliError): CliError {
     {
       resource: id,
       mayBeBilling: true,
-      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch its ${copiedBack(record)} and terminate: ${gpucloud('jobs', 'stop', typed)}`,
     },
   );
 }
@@ -280,6 +283,7 @@ function commandText({ exit_code, command_started_at, lost_at, here }: RentedRec
  */
 function leftOn(job: Job, cause: CliError): CliError {
   const { id, name, exit_code } = job.record;
+  const back = copiedBack(job.record);
   const typed = typedName(name, id);
   const ifStopped = hintIfStopped(job);
   const hint = ifStopped ?? `follow it again: ${gpucloud('jobs', 'attach', typed)}`;
@@ -289,7 +293,7 @@ function leftOn(job: Job, cause: CliError): CliError {
     const message = `Stopped following ${name}. ${state}.`;
     return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
   }
-  const rest = exit_code === null ? state : 'Its results are still on the instance';
+  const rest = exit_code === null ? state : `The instance still has its ${back}`;
   return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
 }
 

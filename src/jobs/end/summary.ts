@@ -11,14 +11,14 @@ import { clamp } from '../../output/width.ts';
 import { typedName } from '../../rules/names.ts';
 import { printJson } from '../output.ts';
 import { namesText } from '../phases.ts';
-import type { RentedRecord } from '../record/record.ts';
+import { copiedBack, type RentedRecord } from '../record/record.ts';
 import { keptFor } from '../stages/keep.ts';
 import { earlyText } from '../stops.ts';
 import { type Member, receiptText } from './receipt.ts';
 
 /** Prints a detached job's instance, since it keeps billing. */
 export async function noteStarted(record: RentedRecord, context: Context): Promise<void> {
-  const { id, name, on, grace, fetch } = record;
+  const { id, name, on, grace } = record;
   const { out, err } = context;
   const typed = typedName(name, id);
   const journal = await context.journal();
@@ -26,7 +26,7 @@ export async function noteStarted(record: RentedRecord, context: Context): Promi
   const end = deadline == null ? 'its deadline' : minuteText(Date.parse(deadline));
   if (on) {
     err.note(
-      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its results: ${gpucloud('jobs', 'attach', typed)}. ${name} keeps billing after the command exits.`,
+      `The command runs on ${name}. See its output: ${gpucloud('jobs', 'logs', typed)}. To follow the job and copy its ${copiedBack(record)}: ${gpucloud('jobs', 'attach', typed)}. ${name} keeps billing after the command exits.`,
     );
     return out.item({ id, name }, startedView);
   }
@@ -34,11 +34,16 @@ export async function noteStarted(record: RentedRecord, context: Context): Promi
   const enforcement = await readEnforcement({ account }, context);
   const early = earlyText(grace);
   const near = early === undefined ? '' : ` It interrupts the command ${early}.`;
-  const kept = fetch.length === 0 ? 0 : keptFor(record);
+  const back = copiedBack(record);
+  const kept = keptFor(record);
   const missing =
-    kept === 0
+    back === 'output' || kept === 0
       ? ''
       : ` If a path of --fetch is missing then, ${name} is kept for ${spanText(kept / 1000)}.`;
+  const lost =
+    back === 'output'
+      ? ` Without --fetch, its files are deleted with it. To copy some: ${gpucloud('jobs', 'attach', typed, '--fetch', 'PATH')}.`
+      : '';
   const { session } = context.host;
   const ender = enforcement.job.isArmed
     ? '"instances reap"'
@@ -46,8 +51,8 @@ export async function noteStarted(record: RentedRecord, context: Context): Promi
   err.warn(
     'may_be_billing',
     ender
-      ? `When the command exits, ${ender} fetches the results and terminates ${name}. The instance bills until then, at the latest until ${end}.${near}${missing} See its output: ${gpucloud('jobs', 'logs', typed)}`
-      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}. To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
+      ? `When the command exits, ${ender} fetches the ${back} and terminates ${name}. The instance bills until then, at the latest until ${end}.${near}${missing}${lost} See its output: ${gpucloud('jobs', 'logs', typed)}`
+      : `Even after its command exits, ${name} ${billsUntil(deadline, enforcement, session)}.${lost} To follow the job and terminate the instance: ${gpucloud('jobs', 'attach', typed)}`,
   );
   await out.item({ id, name }, startedView);
 }

@@ -186,6 +186,15 @@ export function isCollected(job: JobRecord): boolean {
   return job.output_kept_at !== null && isFetched(job);
 }
 
+/** Returns what a job copies back: without `--fetch`, only the output of its command. */
+export function copiedBack({
+  fetch,
+}: {
+  readonly fetch: readonly unknown[];
+}): 'results' | 'output' {
+  return fetch.length === 0 ? 'output' : 'results';
+}
+
 /** Returns the paths whose results this computer has received. */
 export function receivedPaths({ fetch }: JobRecord): StoredFetch[] {
   return fetch.filter(({ fetched_at, unplaced }) => fetched_at !== null || unplaced != null);

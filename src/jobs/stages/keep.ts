@@ -8,7 +8,7 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
 import { billsText, whereElse, whereResultsAre } from '../end/end-job.ts';
-import type { JobRecord, RentedRecord } from '../record/record.ts';
+import { copiedBack, type JobRecord, type RentedRecord } from '../record/record.ts';
 
 const FOR_RESULTS = 30 * 60_000;
 
@@ -75,9 +75,10 @@ async function setEarlier({ id, name }: Target, time: number, context: Context):
 }
 
 function keptText(
-  { id, name }: Target,
+  record: RentedRecord,
   { why, isEmpty, isMissing, waits }: Omit<Keeping, 'isArmed' | 'leaves'>,
 ) {
+  const { id, name } = record;
   const typed = typedName(name, id);
   const ssh = gpucloud('instances', 'ssh', typed);
   if (isEmpty) {
@@ -93,7 +94,7 @@ function keptText(
   }
   return why === 'results'
     ? {
-        what: `${name} with its results`,
+        what: `${name} with its ${copiedBack(record)}`,
         next: waits
           ? `Fix the cause while gpucloud waits. Connect: ${ssh}`
           : `Fix the cause, then fetch and terminate: ${gpucloud('jobs', 'attach', typed)}. Connect: ${ssh}`,

@@ -378,7 +378,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'RTX 4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toBe(
-      'error: --offer "RTX 4090": no known offer has that name, and an ID must have at most 200 letters, digits, ".", "_", "~" and "-", and not start with ".", "~" or "-"\nhint: copy the ID from "gpucloud sandbox catalog -o csv" for "sandbox serve", else from the service\'s web console; to use the name: gpucloud catalog add offer ID --name \'RTX 4090\'\n',
+      'error: --offer "RTX 4090": no offer of this service is known here, and it is not an ID\nhint: copy the ID from "gpucloud sandbox catalog -o csv" for "sandbox serve", else from the service\'s web console; to use the name: gpucloud catalog add offer ID --name \'RTX 4090\'\n',
     );
   });
 

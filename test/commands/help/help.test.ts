@@ -129,7 +129,7 @@ Get started:
   gpucloud sandbox tour      try everything free and offline
   gpucloud login             sign in with an API key
   gpucloud instances create  rent an instance, step by step
-  gpucloud run -- COMMAND    rent, run a command, copy results, terminate
+  gpucloud run -- COMMAND    rent, run a command, copy --fetch paths, terminate
   gpucloud status            show instances, drives, costs and problems
 
 Commands:

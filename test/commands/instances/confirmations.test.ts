@@ -129,6 +129,17 @@ describe('instances terminate', () => {
       expect(stderr.split('keeps').length + stderr.split('is kept').length).toBe(3);
     });
 
+    test.each([
+      [['trainer'], /Terminate trainer \(\S+\) and its disk, but keep drive datasets\?/],
+      [['trainer', 'plain'], /these 2 instances and their disks, but keep drive datasets\?/],
+      [['plain'], /Terminate plain \(\S+\) and its disk\?/],
+    ])('asks about the disks of %j, and names the drive', async (names, question) => {
+      const io = { terminal: true, columns: 300, stdin: 'n\n' };
+      const { code, stderr } = await world.cli(['instances', 'terminate', ...names], io);
+      expect(code).toBe(130);
+      expect(stripVTControlCharacters(stderr)).toMatch(question);
+    });
+
     test('says nothing of a drive that is already deleted', async () => {
       const other = await createSandboxWorld((handler) => async (request) => {
         const answer = await handler(request);

@@ -132,7 +132,7 @@ describe('instances list --json | instances track -', () => {
     expect(warningsOf(stderr)).toEqual(
       expect.arrayContaining([
         'Not handed over: the request for lost, whose outcome is unknown. It may be billing. Recover it on the other computer.',
-        'Not handed over: the job of box. Only the other computer can copy its results.',
+        'Not handed over: the job of box. Only the other computer can finish it.',
       ]),
     );
   });

@@ -361,7 +361,7 @@ Equivalent command:
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('several offers have that name: use an ID');
-    expect(stderr).toContain('no known offer has that name, and an ID must have at most');
+    expect(stderr).toContain('no known offer has that name, and it is not an ID');
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
