@@ -333,12 +333,14 @@ describe('run --init', () => {
   const init = (...argv: string[]) => world.cli(['run', '--init', ...argv]);
 
   test.each([
-    ['--offer', 'no known offer'],
-    ['--image', 'no known image'],
-  ])('rejects an unknown %s', async (flag, reason) => {
+    ['--offer', 'offer'],
+    ['--image', 'image'],
+  ])('rejects an unknown %s', async (flag, kind) => {
     const { code, stdout, stderr } = await init(flag, 'RTX 9999');
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toContain(`error: ${flag} "RTX 9999": ${reason} has that name`);
+    expect(stderr).toContain(
+      `error: ${flag} "RTX 9999": no ${kind} of this service is known here, and it is not an ID\n`,
+    );
   });
 
   test('writes an example that runs, with the flags given', needs('ssh'), async () => {

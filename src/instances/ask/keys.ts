@@ -3,6 +3,7 @@ import { onCancel } from '../../command-line/confirm.ts';
 import type { Context } from '../../context.ts';
 import { type CliError, usageError } from '../../errors.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
+import { clamp } from '../../output/width.ts';
 import type { Prompts } from '../../prompts/prompts.ts';
 import { titleOf } from '../../prompts/words.ts';
 import { addKey } from '../../ssh-keys/add.ts';
@@ -114,7 +115,7 @@ export function keyElsewhereText(
 ): string | undefined {
   const chosen = keys.filter(({ id }) => ids.includes(id));
   if (chosen.length === 0 || halves.some(({ key }) => ids.includes(key.id))) return undefined;
-  return `The private key of ${namesOf(chosen)} is not in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
+  return `The private key of ${clamp(namesOf(chosen), 60)} is not in ~/.ssh or in the SSH agent, so you may not be able to log in. You can't add a key to an instance later. If the key is in another file: ${gpucloud('instances', 'ssh', 'NAME', '--identity', 'FILE')}`;
 }
 
 function noKeyText(keys: readonly SshKey[]): string {
