@@ -1,5 +1,6 @@
 import { sentence } from '../../../api/errors.ts';
 import type { Instance } from '../../../api/index.ts';
+import { textField } from '../../../api/open-fields.ts';
 import { writeCreated } from '../../../command-line/creation.ts';
 import type { Context } from '../../../context.ts';
 import { asCliError, CliError } from '../../../errors.ts';
@@ -20,7 +21,7 @@ import { gpucloud } from '../../../output/shell-line.ts';
 import { typedName } from '../../../rules/names.ts';
 import { hasSsh } from '../../../rules/statuses.ts';
 import type { WaitTimes } from '../../../watch/flags.ts';
-import { knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
+import { isSandbox, knownSshEndpoint } from '../../../watch/ssh-endpoint.ts';
 import { plannedView, rentedView } from '../view.ts';
 
 /** The wait before printing the instance. */
@@ -176,7 +177,7 @@ async function printEnded(
   // For people the error message is enough, but programs also need the instance.
   if (ended === undefined || !context.out.people) await print();
   if (ended !== undefined) throw ended;
-  nextSteps(instance, context);
+  await nextSteps(instance, context);
 }
 
 /** Reports an instance if its response arrived after Ctrl-C. */
@@ -195,9 +196,17 @@ function remedyFor({ id, name }: Instance): string {
   return `terminate it with "${gpucloud('instances', 'terminate', typed)}", see it with "${gpucloud('instances', 'get', typed)}"`;
 }
 
-function nextSteps(instance: Instance, context: Context): void {
+async function nextSteps(instance: Instance, context: Context): Promise<void> {
   const name = typedName(instance.name, instance.id);
   for (const line of uses(instance, name)) context.err.note(line);
+  const drive = textField(instance.storage_drive, 'name');
+  if (drive !== undefined) {
+    const folder = gpucloud('instances', 'ssh', name, '--', 'df', '-h');
+    const kept = (await isSandbox(context))
+      ? 'the sandbox mounts no drives, so every file is deleted with the instance'
+      : `only files on ${drive} outlive the instance. To find its folder: ${folder}`;
+    context.err.note(`Drive:       ${kept}`);
+  }
   context.err.note(`Stop paying: ${gpucloud('instances', 'terminate', name)}`);
 }
 
