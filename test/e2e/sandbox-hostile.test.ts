@@ -219,6 +219,7 @@ describe('the sandbox', { timeout: 60_000, ...needs('ssh') }, () => {
     const server = computer.start(['sandbox', 'serve', '--json'], { env });
     const { url, api_key } = JSON.parse(await heard(server, 'stdout', /\n$/));
     const headers = { 'x-api-key': api_key };
+    await done('ssh-keys', 'add', '--name', 'laptop', `${key}.pub`);
     await create('cut-off');
     const { id } = JSON.parse((await done('instances', 'get', 'cut-off', '--json')).stdout);
     const { ssh_port: port } = await dataOf<{ ssh_port: number }>(

@@ -25,7 +25,10 @@ const BOX = 'my-box';
 const CREATE = ['instances', 'create', BOX, '--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
 const RENT = {
   title: 'Rent an instance',
-  words: ['The service reserves the price of one hour, then charges each hour as it passes.'],
+  words: [
+    'The service reserves the price of one hour, then charges each hour as it passes.',
+    '--wait waits until the instance is active.',
+  ],
 };
 
 /** A whole rental in order: rent, connect, spend, stop. */
@@ -44,18 +47,8 @@ const TOUR: readonly TourStep[] = [
     argv: ['ssh-keys', 'add', `${KEY}.pub`, '--name', 'tour'],
     ssh: true,
   },
-  {
-    ...RENT,
-    words: [...RENT.words, '--wait=ssh waits until you can log in.'],
-    argv: [...CREATE, '--ssh-key', 'tour', '--wait=ssh'],
-    ssh: true,
-  },
-  {
-    ...RENT,
-    words: [...RENT.words, '--wait waits until the instance is active.'],
-    argv: [...CREATE, '--no-ssh-key', '--wait'],
-    ssh: false,
-  },
+  { ...RENT, argv: [...CREATE, '--ssh-key', 'tour', '--wait'], ssh: true },
+  { ...RENT, argv: [...CREATE, '--no-ssh-key', '--wait'], ssh: false },
   {
     title: 'Connect',
     words: ['Your ssh connects to the instance. Without a command, it opens a shell.'],

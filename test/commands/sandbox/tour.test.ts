@@ -47,7 +47,7 @@ describe('sandbox tour', () => {
     const flags = '--offer rtx-4090 --image ubuntu-22-04 --ssh-key tour';
     expect(lines.filter((line) => !others.includes(line))).toEqual([
       'Add an SSH key: ssh-keys add $TOUR/key.pub --name tour',
-      `Rent an instance: instances create my-box ${flags} --wait=ssh`,
+      `Rent an instance: instances create my-box ${flags} --wait`,
       'Connect: instances ssh my-box --identity $TOUR/key -- nvidia-smi',
       `Run a whole job: run ${flags} --identity $TOUR/key --terminate-after 1h --unenforced --sync $TOUR/job --fetch output.txt:$TOUR/job -- sh -c tr a-z A-Z < input.txt | tee output.txt`,
     ]);
