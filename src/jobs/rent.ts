@@ -121,10 +121,10 @@ export function warnIfUnarmed(plan: JobPlan, context: Context): Promise<void> {
     const account = await journal.account();
     const enforcement = await readEnforcement({ account }, context);
     if (enforcement.deadline.isArmed) return noteLoop(enforcement, context);
-    const its = names.length === 1 ? 'its deadline' : 'their deadlines';
+    const [its, them] = names.length === 1 ? ['its deadline', 'it'] : ['their deadlines', 'them'];
     context.err.warn(
       'deadline_unenforced',
-      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. To schedule termination: ${await armCommand(context)}`,
+      `If this run is killed, nothing terminates ${namesText(names)} at ${its}. If its terminal closes, it terminates ${them} without copying files back. To schedule termination: ${await armCommand(context)}`,
     );
   });
 }

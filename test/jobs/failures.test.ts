@@ -172,6 +172,7 @@ describe('copying out', () => {
       code: 125,
       stderr: `Price per hour: unknown until created; --max-price sets a limit.
 warning: If this run is killed, nothing terminates job at its deadline. \
+If its terminal closes, it terminates it without copying files back. \
 To schedule termination: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &
 Renting job
 Deadline: TIME. The command is interrupted 6 min before the deadline (--grace).
