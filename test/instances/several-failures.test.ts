@@ -22,7 +22,7 @@ describe('create --count with a failure', () => {
     rig.answer({ 'gpu-2': 'refused' });
     const { shown, errors, requests } = await rig.create(['--count', '3']);
     expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-3']);
-    expect(errors).toMatchObject([{ code: 'conflict', may_be_billing: false }]);
+    expect(errors).toMatchObject([{ code: 'conflict', may_be_billing: true }]);
     expect(errors[0]?.message).toContain('gpu-2');
     expect(requests.filter(({ path }) => path.endsWith('/terminate'))).toEqual([]);
   });

@@ -121,7 +121,7 @@ describe('create --count', () => {
         'Deadline:    none. To set one: gpucloud instances expire gpu-2 --after 4h',
         'See them:    gpucloud instances list',
         'Stop paying: gpucloud instances terminate gpu-2',
-        'error: gpu-1 (ID) costs 100.00 ₽ per hour, over --max-price 60.00, and was terminated at once.',
+        'error: gpu-1 (ID) costs 100.00 ₽ per hour, over --max-price 60.00, and was terminated at once. Rented and billing: gpu-2.',
         'hint: gpucloud instances events gpu-1',
         '',
       ].join('\n'),

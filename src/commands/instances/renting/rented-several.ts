@@ -87,8 +87,9 @@ function failuresIn(
 ): CliError[] {
   const interrupt = signal.reason instanceof CliError ? signal.reason : undefined;
   const failures = each.flatMap((one) => failureOf(one, interrupt) ?? []);
+  if (interrupt === undefined) return withBilling(failures, living);
   const [first, ...others] = failures;
-  if (first === undefined || interrupt === undefined) return failures;
+  if (first === undefined) return [];
   const told = failures.filter((error) => !isInterrupt(error) || isDoubt(error, living));
   const line = interrupted(interrupt, each, living);
   return [
@@ -97,6 +98,24 @@ function failuresIn(
       told.length === 0 ? line : new SeveralErrors([line, ...told]),
     ),
   ];
+}
+
+/**
+ * Says in each error that other instances bill, since a script may read only one, and names them in
+ * the last.
+ */
+function withBilling(failures: readonly CliError[], living: readonly Made[]): CliError[] {
+  return failures.map((error, at) => {
+    const others = living.filter(({ instance }) => instance.id !== error.resource);
+    if (others.length === 0) return error;
+    const isLast = at === failures.length - 1;
+    const message = isLast ? `${sentence(error.message)} ${billingText(others)}` : error.message;
+    return error.with(message, { mayBeBilling: true });
+  });
+}
+
+function billingText(living: readonly Made[]): string {
+  return `Rented and billing: ${living.map(({ name }) => name).join(', ')}.`;
 }
 
 function failureOf(one: OneOfSeveral, interrupt: CliError | undefined): CliError | undefined {
@@ -130,14 +149,13 @@ function interrupted(
   const unsent = each.filter(
     (one) => 'error' in one && isInterrupt(one.error) && !one.error.mayBeBilling,
   );
-  const billing = living.map(({ name }) => name);
   const parts = [
     sentence(interrupt.message),
-    ...(billing.length === 0 ? [] : [`Rented and billing: ${billing.join(', ')}.`]),
+    ...(living.length === 0 ? [] : [billingText(living)]),
     ...(unsent.length === 0 ? [] : [`Not created: ${unsent.map(({ name }) => name).join(', ')}.`]),
   ];
   return interrupt.with(parts.join(' '), {
-    mayBeBilling: billing.length > 0,
-    ...(billing.length > 0 && { hint: `stop paying: ${terminateLine(living)}` }),
+    mayBeBilling: living.length > 0,
+    ...(living.length > 0 && { hint: `stop paying: ${terminateLine(living)}` }),
   });
 }
