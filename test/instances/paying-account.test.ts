@@ -49,9 +49,7 @@ test('names the account that pays, if there are several profiles', needs('ssh'),
     'Account: the sandbox, which costs nothing (profile sandbox)',
   );
   const env = { GPUCLOUD_API_KEY: ANNA_KEY };
-  expect(first(await world.cli(CREATE, { env }))).toBe(
-    'Account: the one of GPUCLOUD_API_KEY (profile second)',
-  );
+  expect(first(await world.cli(CREATE, { env }))).toBe('Account: the one of GPUCLOUD_API_KEY');
 });
 
 test('names the account before the first question', async () => {

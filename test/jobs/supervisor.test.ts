@@ -14,6 +14,7 @@ import {
   RESET,
   START,
   supervisorOf,
+  WORK,
   WROTE,
   WROTE_NOTHING,
 } from '../../src/jobs/remote/supervisor.ts';
@@ -214,6 +215,11 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
       return stdout;
     };
     expect(await shown('exit 3')).toBe(`${WROTE_NOTHING}\n`);
+    const caches =
+      'mkdir -p __pycache__ a/__pycache__; touch __pycache__/m.pyc a/__pycache__/n.pyc';
+    await mkdir(join(home, WORK, 'a'), { recursive: true });
+    expect(await shown(`${caches}; exit 1`)).toBe(`${WROTE_NOTHING}\n`);
+    expect(await shown('touch a/log; exit 3')).toBe('');
     expect(await shown('touch log; exit 3')).toBe('');
   });
 

@@ -14,9 +14,10 @@ export async function payingAccount(context: Context): Promise<string | undefine
   const { profiles } = await context.profiles();
   if (Object.keys(profiles).length < 2) return undefined;
   const { profile, sandbox, apiKey } = await context.settings({ key: false });
+  // The key may be that of another account than the profile's.
+  if (!sandbox && apiKey?.source === 'environment') return 'the one of GPUCLOUD_API_KEY';
   const suffix = profile === undefined ? '' : ` (profile ${profile.value})`;
   if (sandbox) return `the sandbox, which costs nothing${suffix}`;
-  if (apiKey?.source === 'environment') return `the one of GPUCLOUD_API_KEY${suffix}`;
   const { account, base_url } = profiles[profile?.value ?? ''] ?? {};
   const who = account?.email ?? account?.name ?? account?.id ?? base_url;
   return who === undefined ? undefined : `${who}${suffix}`;

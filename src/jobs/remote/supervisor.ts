@@ -215,13 +215,15 @@ export const WROTE_NOTHING = 'gpucloud-run wrote nothing';
 /**
  * Prints whether nothing in the command's folder, and no file in the home folder, has changed since
  * its supervisor started. Follows symlinks in the command's folder, which may lead to another disk.
- * Skips hidden files in the home folder, where a command that writes no results caches downloads.
+ * Skips hidden files in the home folder, where a command that writes no results caches downloads,
+ * and what Python caches when it imports a file, also as a change of the folder around it.
  * Prints nothing if \`find\` fails or is missing.
  */
 export const WROTE = `[ -f ${FOLDER}/since ] &&
 first=$({
-  find -L ${WORK} -newer ${FOLDER}/since &&
-    find . ! -name . '(' -name '.*' -o -path ./${FOLDER} ')' -prune \\
+  find -L ${WORK} -name __pycache__ -prune -o -newer ${FOLDER}/since \\
+    ! '(' -type d -exec test -d '{}/__pycache__' ';' ')' -print &&
+    find . ! -name . '(' -name '.*' -o -name __pycache__ -o -path ./${FOLDER} ')' -prune \\
       -o -type f -newer ${FOLDER}/since -print ||
     echo unknown
 } | head -n 1) &&
