@@ -74,6 +74,8 @@ export function needOf(
       ]);
     }
     case 'refused': {
+      // The process that follows the job has signed in.
+      if (job.isFollowed) return { ends: stops };
       const why = clamp(job.sign_in_refused ?? '', 80);
       const what = `"instances reap" can't finish the job of ${name} (${why})`;
       return need('job_sign_in', what, 'finish it', attach);
@@ -86,7 +88,9 @@ export function needOf(
     }
     case 'results': {
       const what = `${name} still has the ${back} of its job`;
-      return need('job_results', what, `copy the ${back}${andEnd}`, attach);
+      // Only `jobs stop` takes over from a process that follows the job.
+      const next = job.isFollowed ? stop : attach;
+      return need('job_results', what, `copy the ${back}${andEnd}`, next);
     }
     case 'lost': {
       const what = `The command on ${name} disappeared without an exit code`;

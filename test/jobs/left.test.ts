@@ -16,6 +16,7 @@ const RECORD = {
   setup_exit_code: null,
   command_started_at: '2026-01-15T12:00:00.000Z',
   lost_at: null,
+  ended_at: null,
   kept: null,
   fetch: [{ remote: 'out', local: '/out', fetched_at: null }],
   keep_on_failure: null,
@@ -42,6 +43,7 @@ const INTERRUPTED = { stops: { interrupt } };
 const failed = (failure: CliError['failure']) => ({
   failure: new CliError(failure, 'It failed', { hint: 'mend it' }),
 });
+const MISSING = { uncopied: { why: 'reslts does not exist.', isMissing: true } };
 const FAILED_SETUP = { setup_exit_code: 3, exit_code: 3, command_started_at: null };
 const wait = { target: { id: ID, name: 'job' }, until: 'ssh' } as Parameters<typeof withBill>[1];
 const late = new CliError('deadline', 'SSH did not respond within 5 min.');
@@ -49,6 +51,7 @@ const late = new CliError('deadline', 'SSH did not respond within 5 min.');
 const JOBS: readonly [how: string, record: object, job: object, before?: RentedRecord['kept']][] = [
   ['with a command that runs', {}, INTERRUPTED],
   ['with a command that exited', { exit_code: 3 }, INTERRUPTED],
+  ['with a wrong path', { exit_code: 0, ...MISSING }, INTERRUPTED],
   ['before its command', { command_started_at: null }, INTERRUPTED],
   ['whose command is lost', { lost_at: '2026-01-15T13:00:00.000Z' }, INTERRUPTED],
   ['of --here', { here: true }, INTERRUPTED],
@@ -92,7 +95,11 @@ test('reports how a job stands that goes on', async () => {
     a job with a command that exited: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
       interrupted, bills, names its ID
       Stopped following job. Its command exited with 3, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
+      copy the results and terminate job: gpucloud jobs attach job; stop paying: gpucloud jobs stop job
+    a job with a wrong path: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":0}
+      interrupted, bills, names its ID
+      Stopped following job. Its command exited with 0, and the instance still bills.
+      copy another path: gpucloud jobs attach job --fetch PATH; give the results up: gpucloud jobs stop job --no-fetch
     a job before its command: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command has not started, and the instance still bills.
@@ -100,7 +107,7 @@ test('reports how a job stands that goes on', async () => {
     a job whose command is lost: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command's exit code is unknown, and the instance still bills.
-      continue: gpucloud jobs attach job; stop the job, fetch its results and terminate: gpucloud jobs stop job
+      copy its results and terminate job: gpucloud jobs stop job
     a job of --here: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
       interrupted, bills, names its ID
       Stopped following job. Its command's exit code is unknown, and the instance still bills.

@@ -68,6 +68,14 @@ test('says what a job needs, and what ends its instance', () => {
     `"missing: job_results: job: reslts does not exist. To copy another path: instances scp -r job:gpucloud-run/work/PATH .; ends: "`,
   );
   expect(
+    (['refused', 'results'] as const).map((word) => lineOf({ ...record, isFollowed: true }, word)),
+  ).toMatchInlineSnapshot(`
+    [
+      "refused: ends: jobs stop job (stop paying)",
+      "results: job_results: job still has the results of its job. To copy the results and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
+    ]
+  `);
+  expect(
     words.slice(1).map((word) => lineOf({ ...record, fetch: [] }, word)),
   ).toMatchInlineSnapshot(`
     [

@@ -19,7 +19,7 @@ import {
 import { WORK } from '../remote/supervisor.ts';
 import { missingPaths, rescueFirst } from '../rescue/pass.ts';
 import { withoutExitCode } from '../stages/without-exit-code.ts';
-import { copyWords, hintOf, needOf } from '../standing.ts';
+import { copyWords, hintOf, needOf, standingOf } from '../standing.ts';
 import { costAtMost } from './cost.ts';
 import { notifyOfEnd } from './notify.ts';
 import { costOf, phasesOf } from './receipt.ts';
@@ -260,12 +260,14 @@ function hintIfStopped({ record, instance }: Job): string | undefined {
 function interrupted({ record }: Job, cause: CliError): CliError {
   const { id, name } = record;
   const typed = typedName(name, id);
+  const need = needOf(record, standingOf(record));
+  const onward = `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch its ${copiedBack(record)} and terminate: ${gpucloud('jobs', 'stop', typed)}`;
   return cause.with(
     `Stopped following ${name}. ${commandText(record)}, and the instance still bills.`,
     {
       resource: id,
       mayBeBilling: true,
-      hint: `continue: ${gpucloud('jobs', 'attach', typed)}; stop the job, fetch its ${copiedBack(record)} and terminate: ${gpucloud('jobs', 'stop', typed)}`,
+      hint: need.problem === undefined ? onward : hintOf(need),
     },
   );
 }
