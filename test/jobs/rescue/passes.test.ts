@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -31,6 +32,13 @@ afterEach(() => world.close());
 
 const MINUTE = 60_000;
 
+/** Returns the list for `sha256sum -c`, and its expected line for one file. */
+function hashes(path: string, bytes: string) {
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const list = readFileSync(world.local(`state/rescues/${NEW}.sha256`), 'utf8');
+  return { list, line: `${hash}  ${path}\n` };
+}
+
 test('terminate --rescue copies first', needs('ssh'), async () => {
   await createBox(world, 'out');
   const argv = ['instances', 'terminate', 'box', '--rescue', '--yes'];
@@ -40,6 +48,8 @@ test('terminate --rescue copies first', needs('ssh'), async () => {
     stderr: `Fetching out\nCopied from box: out to ${world.local('got')} (1 file, 7 bytes).\n`,
   });
   expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+  const { list, line } = hashes(world.local('got/a'), 'result\n');
+  expect(list).toBe(line);
 });
 
 test('terminate --rescue terminates nothing without a copy', needs('ssh'), async () => {
@@ -105,6 +115,8 @@ describe('reap with --rescue', needs('ssh'), () => {
     });
     expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
     expect(readFileSync(world.local('got/two\nlines'), 'utf8')).toBe('x');
+    const { list, line } = hashes(world.local('got/a'), 'result\n');
+    expect(list).toBe(line);
   });
 
   test('warns that it cannot compare without sha256sum and shasum, and copies again', async () => {
