@@ -106,13 +106,17 @@ test('reads the cost once in a pass of reap', async () => {
   expect({ reads: reads(), ...costs() }).toEqual({ reads: 1, cost: null, cost_at_most: '89.90' });
 });
 
-test('stores the exact cost of a job that jobs stop ends', async () => {
+test.each([
+  ['jobs stop', 'sleep 60', ['jobs', 'stop', 'job']],
+  ['reap', 'true', ['instances', 'reap']],
+])('stores the exact cost of a job that %s ends', async (driver, command, argv) => {
   book();
-  await world.detach('sleep 60');
+  await world.detach(command);
+  if (driver === 'reap') await exited(world);
   world.renting.events = () => whole(closed());
-  const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+  const { code, stderr } = await world.gpucloud(argv);
   expect(code, stderr).toBe(0);
-  expect(stderr).toMatch(/^It cost 0\.35 ₽[.:]/m);
+  expect(/^It cost 0\.35 ₽[.:]/m.test(stderr)).toBe(driver === 'jobs stop');
   expect(costs()).toMatchObject({ cost: '0.35' });
 });
 
