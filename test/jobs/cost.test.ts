@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { NEW, whole } from '../support/renting-service.ts';
 import { type Answer, no } from '../support/service.ts';
@@ -106,14 +107,20 @@ test('reads the cost once in a pass of reap', async () => {
   expect({ reads: reads(), ...costs() }).toEqual({ reads: 1, cost: null, cost_at_most: '89.90' });
 });
 
-test('stores the exact cost of a job that jobs stop ends', async () => {
+test.each([
+  ['jobs stop', 'sleep 60', ['jobs', 'stop', 'job']],
+  ['reap', 'true', ['instances', 'reap']],
+])('stores and reports the exact cost of a job that %s ends', async (driver, command, argv) => {
   book();
-  await world.detach('sleep 60');
+  await world.detach(command, '--report', world.local('report.json'));
+  if (driver === 'reap') await exited(world);
   world.renting.events = () => whole(closed());
-  const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+  const { code, stderr } = await world.gpucloud(argv);
   expect(code, stderr).toBe(0);
-  expect(stderr).toMatch(/^It cost 0\.35 ₽[.:]/m);
+  expect(/^It cost 0\.35 ₽[.:]/m.test(stderr)).toBe(driver === 'jobs stop');
   expect(costs()).toMatchObject({ cost: '0.35' });
+  const report = JSON.parse(readFileSync(world.local('report.json'), 'utf8'));
+  expect(report).toMatchObject({ stage: 'done', terminated: true, cost: '0.35' });
 });
 
 test('a second Ctrl-C ends the wait for the cost, and the instance is terminated', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { exited, LASTS } from './stories.ts';
+import { exited, LASTS, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -25,6 +25,19 @@ describe('run --on', () => {
     expect(stderr).toContain('The job that rented job has not finished.');
     expect(stderr).toContain('finish the job: gpucloud jobs attach job');
     expect(world.terminations()).toBe(0);
+  });
+
+  test('runs one job at a time, and leaves the earlier one open', async () => {
+    world.renting.rent(NEW, 'dev');
+    expect((await world.runOn(LASTS, '--detach')).code).toBe(0);
+    await started(world);
+    expect(await world.runOn('echo ran')).toEqual({
+      code: 5,
+      stdout: '',
+      stderr:
+        'error: Another job runs on dev.\nhint: see its output: gpucloud jobs logs dev; stop it: gpucloud jobs stop dev\n',
+    });
+    expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
   });
 
   test("finds the private key of an instance's SSH key without --identity", async () => {

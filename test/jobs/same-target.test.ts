@@ -59,7 +59,7 @@ describe('the results of another job', () => {
     readdirSync(world.local('state/jobs')).filter((name) => name.endsWith('.json')).length;
 
   test.each([[[]], [['--dry-run']]])('refuse a run while it runs: %j', async (more) => {
-    await world.detach(LASTS, ...fetch);
+    await world.detach(LASTS, '--fetch', `log:${world.local('log')}`, ...fetch);
     await started(world);
     const again = await world.run('true', ['--name', 'seed-2', ...fetch, ...more]);
     expect(again).toEqual({ code: 2, stdout: '', stderr: refusal('seed-2') });
@@ -155,5 +155,6 @@ describe('the results of another job', () => {
     );
     expect(runs.map(({ code }) => code)).toContain(2);
     expect(world.renting.instances.size).toBeLessThan(2);
+    expect(records()).toBe(world.renting.instances.size);
   });
 });

@@ -155,7 +155,6 @@ describe('commands PATH', () => {
   });
 
   test('prints the entry of a group and its commands', async () => {
-    await reference();
     await world.cli(['commands', 'drives', '--json']);
     const rows = await world.cli(['commands', 'drives', '-q']);
     expect(rows.stdout.split('\n')).toContain('drives update');

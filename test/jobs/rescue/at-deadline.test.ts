@@ -46,10 +46,22 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
   test('copies the paths before it terminates the instance', async () => {
     const end = await begin('out');
     world.advance(59 * MINUTE);
-    const { stderr } = await end();
+    const { code, stderr } = await end();
+    expect(code).toBe(125);
     expect(readFileSync(here('a'), 'utf8')).toBe('result\n');
     expect(world.status()).toBe('TERMINATING');
     expect(stderr).not.toContain('rescue');
+  });
+
+  test('copies nothing at jobs stop', async () => {
+    await world.detach(LASTS);
+    await isUp();
+    await rescue('out');
+    world.advance(70 * MINUTE);
+    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(code, stderr).toBe(0);
+    expect(existsSync(here('a'))).toBe(false);
+    expect(world.status()).toBe('TERMINATING');
   });
 
   test('keeps the instance while a path is missing, says so, and copies it once it is there', async () => {

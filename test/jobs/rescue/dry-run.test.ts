@@ -71,6 +71,18 @@ const SITUATIONS: readonly Situation[] = [
     copies: true,
   },
   {
+    is: '--rescue of a path that counts from the home folder beside a job of run --on',
+    async begin() {
+      await create('out');
+      expect((await world.runOn('true')).code).toBe(0);
+      world.advance(70 * MINUTE);
+    },
+    action: 'rescue',
+    why: 'its deadline has passed',
+    outcomes: ['terminated'],
+    copies: true,
+  },
+  {
     is: '--rescue and a deadline that passed while this computer slept for 6 hours',
     begin: () => create('out').then(() => world.advance(7 * 60 * MINUTE)),
     action: 'rescue',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   existsSync,
   mkdirSync,
@@ -31,6 +32,13 @@ afterEach(() => world.close());
 
 const MINUTE = 60_000;
 
+/** Returns the list for `sha256sum -c`, and its expected line for one file. */
+function hashes(path: string, bytes: string) {
+  const hash = createHash('sha256').update(bytes).digest('hex');
+  const list = readFileSync(world.local(`state/rescues/${NEW}.sha256`), 'utf8');
+  return { list, line: `${hash}  ${path}\n` };
+}
+
 test('terminate --rescue copies first', needs('ssh'), async () => {
   await createBox(world, 'out');
   const argv = ['instances', 'terminate', 'box', '--rescue', '--yes'];
@@ -40,6 +48,8 @@ test('terminate --rescue copies first', needs('ssh'), async () => {
     stderr: `Fetching out\nCopied from box: out to ${world.local('got')} (1 file, 7 bytes).\n`,
   });
   expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
+  const { list, line } = hashes(world.local('got/a'), 'result\n');
+  expect(list).toBe(line);
 });
 
 test('terminate --rescue terminates nothing without a copy', needs('ssh'), async () => {
@@ -57,6 +67,26 @@ test('terminate --rescue terminates nothing without a copy', needs('ssh'), async
   });
   expect(world.status()).toBe('ACTIVE');
 });
+
+test(
+  'terminate --rescue copies from each instance, and keeps all if one copy fails',
+  needs('ssh'),
+  async () => {
+    await createBox(world, 'late');
+    const id = NEW.replace(/.$/, '9');
+    world.renting.newId = () => id;
+    const words = CREATE_BOX.map((word) => (word === 'box' ? 'other' : word));
+    const flags = ['--terminate-after', '1h', '--rescue', `out:${world.local('other')}`];
+    expect(await world.gpucloud([...words, ...flags])).toMatchObject({ code: 0 });
+    Object.assign(world.renting.instances.get(id) ?? {}, { ssh_keys: world.renting.sshKeys });
+    mkdirSync(join(world.there(id), 'out'));
+    writeFileSync(join(world.there(id), 'out', 'a'), 'more\n');
+    const argv = ['instances', 'terminate', 'box', 'other', '--rescue', '--yes'];
+    expect(await world.gpucloud(argv)).toMatchObject({ code: 125, stdout: '' });
+    expect(readFileSync(world.local('other/a'), 'utf8')).toBe('more\n');
+    expect(world.terminations()).toBe(0);
+  },
+);
 
 describe('reap with --rescue', needs('ssh'), () => {
   test('does not count an interrupted copy as failed', async () => {
@@ -105,6 +135,8 @@ describe('reap with --rescue', needs('ssh'), () => {
     });
     expect(readFileSync(world.local('got/a'), 'utf8')).toBe('result\n');
     expect(readFileSync(world.local('got/two\nlines'), 'utf8')).toBe('x');
+    const { list, line } = hashes(world.local('got/a'), 'result\n');
+    expect(list).toBe(line);
   });
 
   test('warns that it cannot compare without sha256sum and shasum, and copies again', async () => {
@@ -143,11 +175,6 @@ describe('reap with --rescue', needs('ssh'), () => {
       },
       'Permission denied (publickey)',
     ],
-    [
-      'a missing path',
-      async () => rmSync(join(world.there(NEW), 'out'), { recursive: true }),
-      'Could not copy the --rescue paths of box: out does not exist',
-    ],
   ])(
     'keeps the instance after %s until its budget is used up, then terminates it once',
     async (_fault, begin, why) => {
@@ -173,6 +200,22 @@ describe('reap with --rescue', needs('ssh'), () => {
       expect(existsSync(world.local('got/a'))).toBe(false);
     },
   );
+
+  test('keeps the instance for as long as its budget pays its price', async () => {
+    // 20 minutes at 89.90 roubles per hour.
+    await createBox(world, 'late', '--rescue-budget', '29.97');
+    for (const [minutes, outcome, message] of [
+      [70, 'kept', 'Could not copy the --rescue paths of box: late does not exist'],
+      [14, 'kept', 'Could not copy the --rescue paths of box: late does not exist'],
+      [7, 'terminated', 'The budget of box was used up'],
+    ] as const) {
+      world.advance(minutes * MINUTE);
+      const { code, rows, stderr } = await reap(world);
+      expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome }] });
+      expect(stderr).toContain(message);
+    }
+    expect(world.terminations()).toBe(1);
+  });
 
   test('never counts a file as copied that the instance cannot read', async () => {
     await createBox(world, 'out');
