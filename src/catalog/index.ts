@@ -73,7 +73,8 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
   async function learn(instance: SeenInstance): Promise<void> {
     const given = await builtInOnes();
     const lessons = lessonsOf(instance).filter(({ kind, id }) => !given.some(isOf(kind, id)));
-    if (isWarned) return;
+    // Opens no file for nothing.
+    if (lessons.length === 0 || isWarned) return;
     const taught = (before: readonly NameRecord[]) =>
       lessons.reduce((names, lesson) => {
         const known = names.find(isOf(lesson.kind, lesson.id));
