@@ -53,7 +53,7 @@ describe('instances create without arguments', () => {
       ].join('\n'),
     );
     expect(screen).toMatch(
-      /Connect: +gpucloud instances ssh box-one\nOpen: +gpucloud instances open box-one\nStop paying: gpucloud instances terminate box-one$/,
+      /Connect: +gpucloud instances ssh box-one\nOpen: +gpucloud instances open box-one\nDrive: +not mounted in the sandbox, so no file outlives the instance\nStop paying: gpucloud instances terminate box-one$/,
     );
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
   });

@@ -203,7 +203,7 @@ async function nextSteps(instance: Instance, context: Context): Promise<void> {
   if (drive !== undefined) {
     const folder = gpucloud('instances', 'ssh', name, '--', 'df', '-h');
     const kept = (await isSandbox(context))
-      ? 'the sandbox mounts no drives, so every file is deleted with the instance'
+      ? 'not mounted in the sandbox, so no file outlives the instance'
       : `only files on ${drive} outlive the instance. To find its folder: ${folder}`;
     context.err.note(`Drive:       ${kept}`);
   }
