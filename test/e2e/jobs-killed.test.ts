@@ -105,7 +105,7 @@ describe('a run whose result is missing', needs('ssh'), () => {
     const words = [...world.words(...flags), '--', 'mkdir', 'results'];
     const child = world.computer.start(words, { env: world.env });
     const ended = once(child, 'close');
-    await heard(child, 'stderr', /Kept job with its results: .* Nothing else terminates it then/);
+    await heard(child, 'stderr', /Kept job: .* Nothing else terminates it then/);
     expect(world.status()).toBe('ACTIVE');
     expect(await ended).toEqual([125, null]);
     expect(world.status()).toBe('TERMINATING');

@@ -308,7 +308,7 @@ test('says that nothing ends an instance that a single run of reap keeps', async
   const { code, stderr } = await world.gpucloud(['instances', 'reap']);
   expect({ code, status: world.status() }, stderr).toEqual({ code: 125, status: 'ACTIVE' });
   expect(stderr).toMatch(
-    /^warning: Kept job with its results: it bills until you terminate it; its deadline passes at .+? and nothing enforces it\. A path of --fetch is missing there\. To /m,
+    /^warning: Kept job: it bills until you terminate it; its deadline passes at .+? and nothing enforces it\. A path of --fetch is missing there\. To /m,
   );
   expect(stderr).not.toContain('so gpucloud waits');
 });

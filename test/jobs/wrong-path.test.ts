@@ -59,7 +59,7 @@ describe('a command that soon fails, and whose path is missing', () => {
     await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const { code, stderr } = await world.run(command, [...fetch(), ...more]);
     expect(code, stderr).toBe(125);
-    expect(stderr).toContain('Kept job with its results');
+    expect(stderr).toContain('warning: Kept job: it bills until ');
     expect(world.status()).toBe('ACTIVE');
   });
 

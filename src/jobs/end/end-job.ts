@@ -216,18 +216,14 @@ async function notCollected({ record }: Job, cause: CliError, context: Context):
   );
 }
 
-/** Says how a job that no process follows copies results from another path than that of `--fetch`. */
-export function whereElse(typed: string): string {
+/**
+ * Says how to copy results from another path than that of `--fetch`. `isFollowed`: whether a `run`
+ * waits beside the instance, which no other process may then terminate.
+ */
+export function whereElse(typed: string, isFollowed = false): string {
   const look = gpucloud('instances', 'ssh', typed, '--', 'ls', WORK);
-  const copy = gpucloud(...copyWords(typed, {}));
-  return `see what is there: ${look}; copy it and terminate the instance: ${copy}`;
-}
-
-/** Says how to copy results beside a `run` that waits. */
-export function whereResultsAre(typed: string): string {
-  const look = gpucloud('instances', 'ssh', typed, '--', 'ls', WORK);
-  const copy = gpucloud(...copyWords(typed, { isFollowed: true }));
-  return `see what is there: ${look}; copy it: ${copy}`;
+  const copy = gpucloud(...copyWords(typed, { isFollowed }));
+  return `see what is there: ${look}; copy it${isFollowed ? '' : ' and terminate the instance'}: ${copy}`;
 }
 
 /** Returns `bills until 08:58`, as an interrupted process also must. */

@@ -152,7 +152,7 @@ async function moveOne(move: Move): Promise<void> {
   } catch (error) {
     const code = errorCode(error) ?? '';
     // Another job has just moved a folder to this path.
-    if (!['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
+    if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
     await moveOne(move);
   }
 }

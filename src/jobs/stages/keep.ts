@@ -7,7 +7,7 @@ import type { Target } from '../../instances/resolve.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
-import { billsText, whereElse, whereResultsAre } from '../end/end-job.ts';
+import { billsText, whereElse } from '../end/end-job.ts';
 import { copiedBack, type JobRecord, type RentedRecord } from '../record/record.ts';
 
 const FOR_RESULTS = 30 * 60_000;
@@ -88,8 +88,9 @@ function keptText(
   }
   if (why === 'results' && isMissing) {
     return {
-      what: `${name} with its results`,
-      next: `A path of --fetch is missing there. To ${waits ? `${whereResultsAre(typed)}; then terminate it` : `${whereElse(typed)}; give the results up`}: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
+      // There may be no results.
+      what: name,
+      next: `A path of --fetch is missing there. To ${whereElse(typed, waits)}; ${waits ? 'then terminate it' : 'give the results up'}: ${gpucloud('jobs', 'stop', typed, '--no-fetch')}`,
     };
   }
   return why === 'results'
