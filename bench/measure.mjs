@@ -11,7 +11,8 @@ export function median(numbers) {
  * Runs each command once per round, in turn, so that a slow computer slows them all.
  * Reports commands that fail, and leaves them out.
  *
- * @param {Record<string, {argv: readonly string[], env?: object}>} commands the first is the floor
+ * @param {Record<string, {argv: readonly string[], env?: object, input?: string}>} commands the first
+ *   is the floor
  * @returns {Record<string, {ms: number, ratio: number, of: (other: string) => number, more: (other: string) => number}>}
  *   medians: of the times, and of the ratios and the differences within a round
  */
@@ -19,11 +20,13 @@ export function race(commands, { rounds, env }) {
   const names = Object.keys(commands);
   const times = Object.fromEntries(names.map((name) => [name, []]));
   const run = (name) => {
-    const [file, ...argv] = commands[name].argv;
+    const { input, ...command } = commands[name];
+    const [file, ...argv] = command.argv;
     const start = process.hrtime.bigint();
     const { status, error, stderr } = spawnSync(file, argv, {
-      env: { ...env, ...commands[name].env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...env, ...command.env },
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      ...(input === undefined ? {} : { input }),
       maxBuffer: 1e9,
     });
     const ms = Number(process.hrtime.bigint() - start) / 1e6;

@@ -233,6 +233,23 @@ function tabs() {
   }
 }
 
+/** A whole session that only lists the tools. */
+function agent() {
+  const clientInfo = { name: 'bench', version: '1' };
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  const messages = [
+    { id: 1, method: 'initialize', params: hello },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/list' },
+  ];
+  const input = messages.map((one) => `${JSON.stringify({ jsonrpc: '2.0', ...one })}\n`).join('');
+  const { tools } = race(
+    { version: gpucloud('--version'), tools: { ...gpucloud('mcp'), input } },
+    { rounds: ROUNDS, env: ENV },
+  );
+  row('mcp, tools/list', tools.ratio, '× --version', 3, `${tools.ms.toFixed(1)} ms`);
+}
+
 /** Many rows, beside a client that only reads the same pages: no figure can be lower. */
 async function manyRows(floorMs, url) {
   const history = ['billing', 'transactions', '--all'];
@@ -364,6 +381,7 @@ try {
   startUp();
   await oneRequest(ports);
   tabs();
+  agent();
   await manyRows(rows[0].figure, (count) => at('http', `rows=${count}`));
   // The same account, with slower responses.
   const far = JSON.parse(readFileSync(join(ENV.GPUCLOUD_CONFIG_DIR, 'config.json'), 'utf8'));

@@ -1,5 +1,6 @@
 // Omits third-party code that this program never runs, so that startup neither reads nor compiles
 // it. Calling a stub throws.
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const require = createRequire(import.meta.url);
@@ -148,6 +149,18 @@ const TRIMS = [
   { filter: /^@inquirer\/editor$/, is: `export default ${never('the editor')};` },
 ];
 
+/**
+ * Lets esbuild drop the schemas of the SDK that nothing uses, and keeps zod from compiling the
+ * others to code: the server checks too few messages to win that time back.
+ *
+ * @param {string} text
+ */
+function leanSchemas(text) {
+  const each = /^((?:export )?const \w+Schema = )(.*?);(?=\n(?:export|const|\/))/gms;
+  const pure = text.replace(each, '$1/* @__PURE__ */ (() => $2)();');
+  return `z.config({ jitless: true });\n${pure}\nz.config({ jitless: false });`;
+}
+
 /** @type {import('esbuild').Plugin} */
 export const trims = {
   name: 'trims',
@@ -162,6 +175,9 @@ export const trims = {
     onLoad({ filter: /.*/, namespace: 'trim' }, ({ path }) => ({
       contents: TRIMS[Number(path)]?.is ?? '',
       resolveDir: '/',
+    }));
+    onLoad({ filter: /@modelcontextprotocol.sdk.dist.esm.types\.js$/ }, ({ path }) => ({
+      contents: leanSchemas(readFileSync(path, 'utf8')),
     }));
   },
 };

@@ -1,23 +1,26 @@
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from '@modelcontextprotocol/sdk/types.js';
 import type { Context } from '../context.ts';
 import type { createCalls } from './calls.ts';
 import { instructionsFor, PROMPTS, resourcesFor } from './guides.ts';
 import type { Level, Tool } from './tools.ts';
 
+export { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+
 /** Seconds between two signs of progress: clients give up after a minute without one. */
 const PROGRESS_EVERY = 5;
 
-export async function loadSdk() {
-  const [{ Server }, { StdioServerTransport }, types] = await Promise.all([
-    import('@modelcontextprotocol/sdk/server/index.js'),
-    import('@modelcontextprotocol/sdk/server/stdio.js'),
-    import('@modelcontextprotocol/sdk/types.js'),
-  ]);
-  return { Server, StdioServerTransport, types };
-}
-
 /** Returns the SDK's server, with its tools, resources and prompts. */
 export function createServer(
-  { Server, types }: Awaited<ReturnType<typeof loadSdk>>,
   tools: readonly Tool[],
   level: Level,
   { callTool, purse }: Pick<ReturnType<typeof createCalls>, 'callTool' | 'purse'>,
@@ -26,12 +29,12 @@ export function createServer(
   const capabilities = { tools: {}, resources: {}, prompts: {} };
   const instructions = instructionsFor(level);
   const server = new Server({ name: 'gpucloud', version }, { capabilities, instructions });
-  const unknown = (what: string) => new types.McpError(types.ErrorCode.InvalidParams, what);
+  const unknown = (what: string) => new McpError(ErrorCode.InvalidParams, what);
 
-  server.setRequestHandler(types.ListToolsRequestSchema, () => ({
+  server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.map(({ definition }) => definition),
   }));
-  server.setRequestHandler(types.CallToolRequestSchema, ({ params }, extra) => {
+  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) => {
     const given = Object.entries(params.arguments ?? {}).filter(([, value]) => value !== null);
     const progressToken = params._meta?.progressToken;
     const done = new AbortController();
@@ -61,10 +64,10 @@ export function createServer(
     return tool;
   }
 
-  server.setRequestHandler(types.ListResourcesRequestSchema, () => ({
+  server.setRequestHandler(ListResourcesRequestSchema, () => ({
     resources: resourcesFor(level).map(({ text, tool, ...resource }) => resource),
   }));
-  server.setRequestHandler(types.ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
     const resource = resourcesFor(level).find((one) => one.uri === uri);
     if (resource === undefined) throw unknown('Unknown resource');
     const { mimeType, text, tool } = resource;
@@ -73,10 +76,10 @@ export function createServer(
     return { contents: [{ uri, mimeType, text: shown }] };
   });
 
-  server.setRequestHandler(types.ListPromptsRequestSchema, () => ({
+  server.setRequestHandler(ListPromptsRequestSchema, () => ({
     prompts: PROMPTS.map(({ text, ...prompt }) => prompt),
   }));
-  server.setRequestHandler(types.GetPromptRequestSchema, ({ params }) => {
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
     const prompt = PROMPTS.find(({ name }) => name === params.name);
     if (prompt === undefined) throw unknown('Unknown prompt');
     const text = prompt.text(params.arguments ?? {});

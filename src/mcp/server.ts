@@ -6,7 +6,7 @@ import type { KnownInstance } from '../journal/index.ts';
 import { isSandbox } from '../watch/ssh-endpoint.ts';
 import { built } from './built.ts';
 import { createCalls } from './calls.ts';
-import { createServer, loadSdk } from './protocol.ts';
+import { createServer, StdioServerTransport } from './protocol.ts';
 import { endRented, lateness, openSession, type SessionFlags, watchDeadlines } from './session.ts';
 import { offered, toolsIn } from './tools.ts';
 
@@ -20,7 +20,6 @@ export async function serve(
   runtime: Runtime,
 ): Promise<void> {
   const { clock, err, host, interrupts, stdin } = context;
-  const sdk = await loadSdk();
   const all = built.tools() ?? toolsIn(referenceOf(runtime.wholeTree()));
   const tools = offered(all, flags.allow, await isSandbox(context));
   const faults: CliError[] = [];
@@ -31,7 +30,7 @@ export async function serve(
   const opening = openSession(flags, context, ended.signal);
   const life = { opening, ended: ended.signal, second, faults };
   const calls = createCalls(flags, life, context, runtime);
-  const server = createServer(sdk, tools, flags.allow, calls, context);
+  const server = createServer(tools, flags.allow, calls, context);
 
   /** Ends the session, because of a fault if given. */
   function end(fault?: unknown): void {
@@ -51,7 +50,7 @@ export async function serve(
   });
   if (interrupts.first.aborted) end();
 
-  const connected = server.connect(new sdk.StdioServerTransport(stdin, host.stdout));
+  const connected = server.connect(new StdioServerTransport(stdin, host.stdout));
   // The end of the session stops its opening.
   const renting = await opening.catch((error) => {
     if (!isInterrupt(error)) throw error;

@@ -6,11 +6,14 @@ import { type Body, runModules } from './modules.ts';
 
 // Source of dist/start.cjs, for bin/gpucloud.js. No other file in src/ imports it.
 
+/** Success, and SIGTERM, with which some agents end every session of `mcp`. */
+const ENDS = [0, 143];
+
 function start(argv: readonly string[]): void {
   const bundle = openBundle(join(__dirname, 'gpucloud.cjs'));
   const cache = codeCacheFor(bundle, argv);
   // A CI job starts with an empty cache, so writing the cache would not pay off.
-  if (!process.env.CI) process.on('exit', (code) => code === 0 && cache.save());
+  if (!process.env.CI) process.on('exit', (code) => ENDS.includes(code) && cache.save());
   runModules(
     (number): Body => cache.compile(number, bundle.textOf(number)).runInThisContext(),
     (id) => require(id),

@@ -15,9 +15,9 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Limits in bytes. A change that exceeds one must justify its size. */
 const PACKED = 1_500_000;
 const UNPACKED = 3_500_000;
-// The sandbox's SSH server needs 270,000 of these bytes, the SDK of `mcp` 150,000, the documentation
+// The sandbox's SSH server needs 270,000 of these bytes, the SDK of `mcp` 135,000, the documentation
 // and the tools that `mcp` serves 70,000, and the table of other tools' words 15,000.
-const BUNDLE = 2_370_000;
+const BUNDLE = 2_360_000;
 const START = 20_000;
 
 interface Pack {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmod,
   chown,
@@ -64,6 +66,15 @@ describe('cached code', () => {
       expect((await at.run(HELP, { env })).code).toBe(0);
     }
     expect(await names()).toEqual([]);
+  });
+
+  test('caches code for a session of mcp that SIGTERM ends', async () => {
+    const child = spawn(process.execPath, [join(at.root, 'bin', 'gpucloud.js'), 'mcp'], {
+      env: at.env,
+    });
+    child.stderr.once('data', () => child.kill('SIGTERM'));
+    expect((await once(child, 'close'))[0]).toBe(143);
+    expect(await names()).toEqual(['mcp']);
   });
 
   test('reads cached code in CI', async () => {
