@@ -217,54 +217,26 @@ describe('reading the meta of a page', () => {
     return (await apiFor((await scripted(step)).url).instances.events(ID, query)).meta;
   };
 
-  test("returns a page's meta", async () => {
-    const told = { total: 0, page: 1, limit: 10, total_pages: 0 };
-    expect(await meta(told, 0)).toMatchObject({ ...told, isCounted: true });
-    const capped = { total: 250, page: 1, limit: 100, total_pages: 3 };
-    expect(await meta(capped, 100, { limit: 1000 })).toMatchObject(capped);
+  test.each<[unknown, number, { page?: number; limit?: number }, unknown[]]>([
+    [{ total: 0, page: 1, limit: 10, total_pages: 0 }, 0, {}, [0, true, 1, 10, 0]],
+    [{ total: 250, page: 1, limit: 99, total_pages: 7 }, 9, { limit: 1000 }, [250, true, 1, 99, 7]],
+    [{ total: 41, limit: null }, 10, {}, [41, true, 1, 10, 5]],
+    [{ total: 2, page: 2, limit: 0 }, 1, {}, [2, true, 2, 0, 2]],
+    [undefined, 10, {}, [10, false, 1, 10, 2]],
+    [undefined, 3, {}, [3, false, 1, 10, 1]],
+    [null, 5, { page: 3, limit: 20 }, [45, false, 3, 20, 3]],
+    [undefined, 0, {}, [0, false, 1, 10, 0]],
+    [undefined, 0, { page: 2 }, [10, false, 2, 10, 1]],
+    [undefined, 50, {}, [50, false, 1, 10, 1]],
+  ])('completes the meta %j of %i rows, after the query %j', async (value, count, query, whole) => {
+    const { total, isCounted, page, limit, total_pages } = await meta(value, count, query);
+    expect([total, isCounted, page, limit, total_pages]).toEqual(whole);
   });
 
-  test("computes a page's meta if the response lacks it", async () => {
-    expect(await meta(undefined, 10)).toMatchObject({
-      total: 10,
-      isCounted: false,
-      page: 1,
-      limit: 10,
-      total_pages: 2,
-    });
-    expect(await meta(undefined, 3)).toMatchObject({
-      total: 3,
-      page: 1,
-      limit: 10,
-      total_pages: 1,
-    });
-    expect(await meta(null, 5, { page: 3, limit: 20 })).toMatchObject({
-      total: 45,
-      page: 3,
-      limit: 20,
-      total_pages: 3,
-    });
-    expect(await meta(undefined, 0)).toMatchObject({
-      total: 0,
-      page: 1,
-      limit: 10,
-      total_pages: 0,
-    });
-    expect(await meta(undefined, 50)).toMatchObject({ total: 50, total_pages: 1 });
-  });
-
-  test('computes the missing meta fields of a page', async () => {
-    expect(await meta({ total: 41, limit: null }, 10)).toMatchObject({
-      total: 41,
-      page: 1,
-      limit: 10,
-      total_pages: 5,
-    });
-  });
-
-  test('fails if a meta field has the wrong type', async () => {
-    const error = await failureOf(meta({ total: '41' }, 1));
-    expect(error.message).toContain('meta.total is not of type number');
+  test.each(['total', 'page', 'limit', 'total_pages'])('fails if %s is a text', async (field) => {
+    expect((await failureOf(meta({ [field]: '41' }, 1))).message).toBe(
+      `Could not read the response to GET /instances/{id}/events: meta.${field} is not of type number.`,
+    );
   });
 });
 

@@ -40,7 +40,10 @@ function refusal(given: Case, file = FILE): CliError {
   throw new Error('nothing was refused');
 }
 
-const shown = ({ failure, message, hint }: CliError) => [failure, message, hint];
+const shown = ({ failure, message, hint, resource }: CliError) => [
+  ...[failure, message, hint],
+  ...(resource === undefined ? [] : [resource]),
+];
 
 /** Formats settings as `profile | base URL | API key | account`, each with its source. */
 function line(found: Settings): string {
@@ -339,6 +342,7 @@ test.each([
     'storage',
     `the ${part} in profile "work" can't be used: ${rule}`,
     'replace it: gpucloud login --profile work',
+    'work',
   ]);
   expect(line(settings({ flags: { profile: 'home' } }, file))).toBe(
     `flag:home | profile:${OTHER} | - | -`,

@@ -38,6 +38,33 @@ test('finds the keys that sign in without a passphrase', () => {
   expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
 });
 
+test.each([
+  [[], ['Generate a new key (~/.ssh/id_ed25519)', 'Another file']],
+  [['id_ed25519'], ['Another file', 'None']],
+  [
+    ['id_ed25519.pub', 'broken.pub', 'notes'],
+    ['id_ed25519.pub added as laptop', 'Another file'],
+  ],
+])('with %j in ~/.ssh, offers %j', async (files, offered) => {
+  const line = sshPublicKey('ssh-ed25519');
+  await mkdir(join(world.home, '.ssh'));
+  for (const name of files)
+    await writeFile(join(world.home, '.ssh', name), name === 'broken.pub' ? 'x' : line);
+  const account = [LAPTOP, DESK].map((one) => ({ ...one, public_key: line }));
+  const prompts = {
+    choose: async (_question: string, choices: readonly { name: string; about?: string[] }[]) => {
+      expect(choices.map(({ name, about = [] }) => [name, ...about.slice(0, 1)].join(' '))).toEqual(
+        offered,
+      );
+      return async () => 'chosen';
+    },
+  } as unknown as Prompts;
+  const { signal } = new AbortController();
+  const context = { env: { HOME: world.home }, signal } as unknown as Context;
+  const none = offered.includes('None') ? { none: 'None' } : {};
+  expect(await chooseKeyFile('Key', { account, ...none }, prompts, context)).toBe('chosen');
+});
+
 test('takes another file for the key if it exists', async () => {
   const file = join(world.home, 'key.pub');
   await writeFile(file, '');

@@ -31,7 +31,7 @@ async function printed(
     env: {},
     clock,
     colour: false,
-    note: () => undefined,
+    note: (text) => void page.write(text),
     settings: { format: 'jsonl', header: true, showSecrets: false, ...settings },
   });
   async function* happening() {
@@ -64,14 +64,19 @@ describe('a change', () => {
   });
 
   test('prints nothing if no shown column changed', async () => {
+    expect(await printed([[]], { format: 'table' })).toBe('');
     const later = { ...a, updated_at: 'later' };
     expect(await printed([[a], [later]], { format: 'tsv', header: false })).toBe('a\tACTIVE\n');
-    expect(await printed([[a], [later]], {})).toContain('later');
+    expect(await printed([[a], [later]], {})).toBe(
+      '{"id":"a","status":"ACTIVE"}\n{"id":"a","status":"ACTIVE","updated_at":"later"}\n',
+    );
     expect(await printed([[a], [later]], { columns: ['status'] })).toBe('{"status":"ACTIVE"}\n');
   });
 
   test('masks secrets in a changed row', async () => {
-    expect(await printed([[{ ...a, token: 'hunter22' }]], {})).not.toContain('hunter22');
+    expect(await printed([[{ ...a, token: 'hunter22' }]], {})).toBe(
+      '{"id":"a","status":"ACTIVE","token":"********"}\n',
+    );
   });
 
   test('compares rows without an ID by their content', async () => {

@@ -5,6 +5,8 @@ import {
   cellText,
   checkColour,
   detailText,
+  isNumeric,
+  isWhole,
   rawText,
   shownCell,
 } from '../../src/output/table/kinds.ts';
@@ -100,7 +102,12 @@ describe('times for people', () => {
     [6 * 3_600_000 - 4_000, 'in 5 h 59 min'],
     [6 * 3_600_000, 'in 6 h'],
     [47 * 3_600_000, 'in 1 day 23 h'],
-    [7 * 86_400_000, 'in 7 days'],
+    [29 * 86_400_000 + 3_600_000, 'in 29 days 1 h'],
+    [30 * 86_400_000 + 3_600_000, 'in 30 days'],
+    [730 * 86_400_000 - 1_000, 'in 729 days'],
+    [730 * 86_400_000, 'in 2 years'],
+    [36_500 * 86_400_000 - 1_000, 'in 99 years'],
+    [36_500 * 86_400_000, 'in more than 100 years'],
   ])('formats %d ms from now as %s', (distance, words) => {
     expect(relative(NOW + distance, NOW)).toBe(words);
   });
@@ -184,6 +191,15 @@ test.each<[Cell, Kind | undefined, boolean | undefined]>([
   ['', undefined, undefined],
 ])('aligns %j of the kind %s as a number: %s', (value, kind, numeric) => {
   expect(shownCell(value, kind, pipe).numeric).toBe(numeric);
+});
+
+test('aligns headers of amounts to the right, and never cuts statuses, times and blocks', () => {
+  const kinds: Kind[] = [
+    ...(['text', 'status', 'severity', 'check', 'money', 'time', 'bytes', 'gigabytes'] as const),
+    ...(['load', 'bar', 'blocks', 'yes', 'mark'] as const),
+  ];
+  expect(kinds.filter(isNumeric)).toEqual(['money', 'bytes', 'gigabytes', 'load']);
+  expect(kinds.filter(isWhole)).toEqual(['status', 'time', 'blocks']);
 });
 
 test.each([

@@ -225,6 +225,16 @@ describe('secrets by name', () => {
     });
   });
 
+  it.each([
+    ['objects', (inner: unknown) => ({ a: inner })],
+    ['lists', (inner: unknown) => [inner]],
+  ])('masks what is below 60 %s', (_what, around) => {
+    const nested = (levels: number, inner: unknown): unknown =>
+      levels === 0 ? inner : around(nested(levels - 1, inner));
+    expect(mask(nested(60, {}), SECRETS.event, false)).toEqual(nested(60, {}));
+    expect(mask(nested(61, {}), SECRETS.event, false)).toEqual(nested(61, M));
+  });
+
   it('copies no row without such a field', () => {
     const row = { a: { b: [1, { c: 'd' }] } };
     expect(mask(row, SECRETS.event, false)).toBe(row);

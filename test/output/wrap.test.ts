@@ -121,6 +121,7 @@ test.each([
   ['    code that is long', '    code that is long'],
   ['| a | table | row |', '| a | table | row |'],
   ['```sh\none two three\n```\none two three', '```sh\none two three\n```\none two\nthree'],
+  ['a ```b```\none two three', 'a\n```b```\none two\nthree'],
   [' ~~~\none two three\n ~~~\none two three', ' ~~~\none two three\n ~~~\none two\nthree'],
 ])('wraps the Markdown %j at 8 columns: %j', (text, lines) => {
   expect(wrappedMarkdown(text, 8)).toBe(lines);

@@ -13,15 +13,11 @@ import {
 test.each(['plain-secret', 'pa"ss', 'back\\slash', 'line\nbreak', 'üñí & more', 'lone\ud800'])(
   'masks the secret %j as plain text, in JSON and in a URL',
   (secret) => {
-    const json = JSON.stringify({ password: secret });
-    const twice = JSON.stringify({ echo: json });
+    const json = (text: string) => JSON.stringify({ password: text });
+    const twice = (text: string) => JSON.stringify({ echo: json(text) });
     const link = `?p=${encodeURIComponent(secret.toWellFormed())}`;
-    for (const text of [secret, json, twice, link]) {
-      const left = hider([secret])(text);
-      expect(left).toContain(MASK);
-      expect(left).not.toContain(secret);
-      expect(left).not.toContain(JSON.stringify(secret).slice(1, -1));
-    }
+    const shown = [secret, json(secret), twice(secret), link].map(hider([secret]));
+    expect(shown).toEqual([MASK, json(MASK), twice(MASK), `?p=${MASK}`]);
   },
 );
 

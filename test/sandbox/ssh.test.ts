@@ -429,6 +429,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const again = await opened('sub/a', mode.READ);
     expect(await ask((done) => sftp.read(again, into, 0, 9, 0, done))).toBe(6);
     expect(await ask((done) => sftp.read(again, into, 0, 9, 6, done))).toBe(0);
+    expect(await ask((done) => sftp.read(again, Buffer.alloc(9), 0, 9, 5, done))).toBe(1);
     expect(into.toString()).toBe('firxyz\0\0\0');
 
     expect(await ask((done) => sftp.symlink('a', 'sub/link', done))).toBeUndefined();
@@ -454,6 +455,9 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     await mkdir(join(home, 'sub'));
     expect(await ask((done) => sftp.rmdir('sub', done))).toBeUndefined();
     expect(await ask((done) => sftp.readdir(Buffer.from('none'), done))).toBe(status.FAILURE);
+    const exited = once(sftp, 'exit');
+    sftp.end();
+    expect(await exited).toEqual([0]);
     client.end();
   });
 });

@@ -282,6 +282,13 @@ describe('a program with a process group of its own', () => {
     await expect.poll(() => isAlive(-Number(program.pid)), { timeout: 5_000 }).toBe(false);
   });
 
+  test('may leave its input unread', async () => {
+    const program = await start('exec <&-; echo; sleep 0.1; exit 3');
+    await once(program.stdout, 'readable');
+    program.stdin.write('x');
+    expect(await program.ended).toBe(3);
+  });
+
   test('kills the whole group', async () => {
     const program = await start('sleep 60 & sleep 60');
     program.kill();

@@ -52,11 +52,7 @@ export async function exchange(
       handler,
     );
   }
-  try {
-    return await handler.outcome;
-  } finally {
-    signal.removeEventListener('abort', stop);
-  }
+  return handler.outcome;
 }
 
 /**

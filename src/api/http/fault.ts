@@ -28,7 +28,7 @@ export function faultMessage(code: string): string {
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;
-  if (/CERT|TLS|SSL|EPROTO|SELF_SIGNED|ISSUER/.test(code)) {
+  if (/CERT|TLS|SSL|EPROTO|LEAF_SIGNATURE/.test(code)) {
     return `could not open a trusted TLS connection (${code})`;
   }
   if (code.startsWith('HPE_')) return `the response is not HTTP (${code})`;

@@ -1,4 +1,5 @@
 import { anyName, apiKeyName, instanceName } from '../../rules/names.ts';
+import { wholeNumber } from '../../rules/numbers.ts';
 import { broken, kept, type Verdict } from '../../rules/rule.ts';
 import {
   array,
@@ -118,13 +119,6 @@ function readPage(
   };
 }
 
-function driveSize(text: string): Verdict<number> {
-  const size = Number(text);
-  return /^[0-9]{1,5}$/.test(text) && size >= 1 && size <= 10_000
-    ? kept(size)
-    : broken('must be a whole number of GB from 1 to 10000');
-}
-
 function newPassword(text: string): Verdict<string> {
   return text.length >= 8 ? kept(text) : broken('must be at least 8 characters long');
 }
@@ -141,7 +135,7 @@ const instanceBody = strictObject({
 const reorderBody = strictObject({ new_name: string().check(follows(instanceName)) });
 const driveBody = strictObject({
   name: string().check(follows(anyName)),
-  size_gb: number().check(followsAsText(driveSize)),
+  size_gb: number().check(followsAsText((size) => wholeNumber(size, 1, 10_000))),
 });
 const sshKeyBody = strictObject({
   name: string().check(follows(anyName)),

@@ -19,7 +19,7 @@ import {
 import { join, resolve } from 'node:path';
 import { errorCode } from '../../system/error-code.ts';
 import { inHome } from './home-path.ts';
-import { type SFTPWrapper, utils } from './ssh2.ts';
+import { type FileEntry, type SFTPWrapper, utils } from './ssh2.ts';
 
 /** Bytes of one read; a client requests the rest in further reads. */
 const MOST = 256 * 1024;
@@ -163,7 +163,8 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   const answerPath = (request: number, find: () => Promise<string>) =>
     reply(request, async () => {
       const filename = await find();
-      sftp.name(request, [{ filename, longname: filename, attrs: NO_ATTRIBUTES }]);
+      // ssh2 needs no attributes here.
+      sftp.name(request, [{ filename, longname: filename } as FileEntry]);
       return DONE;
     });
   sftp.on('REALPATH', (request, path) =>
@@ -219,8 +220,6 @@ const WHY: Readonly<Record<string, 'NO_SUCH_FILE' | 'PERMISSION_DENIED'>> = {
   EACCES: 'PERMISSION_DENIED',
   EPERM: 'PERMISSION_DENIED',
 };
-
-const NO_ATTRIBUTES = { mode: 0, uid: 0, gid: 0, size: 0, atime: 0, mtime: 0 };
 
 function attributesOf({ mode, uid, gid, size, atimeMs, mtimeMs }: Stats) {
   const seconds = (milliseconds: number) => Math.floor(milliseconds / 1000);

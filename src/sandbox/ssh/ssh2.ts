@@ -4,6 +4,7 @@ import ssh2 from 'ssh2';
 
 export type {
   Connection,
+  FileEntry,
   PseudoTtyInfo,
   PublicKeyAuthContext,
   ServerChannel,

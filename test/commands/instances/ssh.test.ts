@@ -304,23 +304,37 @@ describe('the arguments of ssh and scp', () => {
   });
 
   test.each([
-    [['ssh', ID, '--user', 'a b'], '--user "a b"'],
-    [['ssh', ID, '--port', '0'], '--port "0"'],
-    [['ssh', ID, '--ssh-arg', 'host'], '--ssh-arg "host"'],
-    [['ssh', ID, '--ssh-option', '-x'], '--ssh-option "-x"'],
-    [['ssh', ID, '--identity', '/nowhere/key'], '--identity "/nowhere/key"'],
-    [['ssh', ID, '--identity', ''], '--identity "": is a folder'],
-    [['ssh', ID, '--identity', '/'], '--identity "/": is a folder'],
-    [['tunnel', ID, '70000'], 'PORTS "70000"'],
-    [['tunnel', ID, '70000:22'], 'PORTS "70000"'],
-    [['tunnel', ID, '80:'], 'PORTS "80:"'],
-    [['scp', 'a', `${ID}:b`, `${ID}:c`], 'must be on this computer'],
-    [['scp', `${ID}:a`, 'other:b', '.'], 'must be on the same instance'],
-  ])('rejects the ssh and scp arguments %j', async (argv, words) => {
+    [
+      ['ssh', ID, '--user', 'a b'],
+      '--user "a b": must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_"',
+    ],
+    [['ssh', ID, '--port', '0'], '--port "0": must be a whole number from 1 to 65535'],
+    [
+      ['ssh', ID, '--ssh-arg', 'host'],
+      '--ssh-arg "host": must start with "-"; add a value without a space, as in -Jjump.example',
+    ],
+    [
+      ['ssh', ID, '--ssh-option', '-x'],
+      '--ssh-option "-x": must be Key=value, such as ServerAliveInterval=30',
+    ],
+    [['ssh', ID, '--identity', 'no/key'], '--identity "no/key": can\'t read the file (ENOENT)'],
+    [['ssh', ID, '--identity', ''], '--identity "": is a folder, not a file'],
+    [['ssh', ID, '--identity', '/'], '--identity "/": is a folder, not a file'],
+    [['tunnel', ID, '70000'], 'PORTS "70000": must be a whole number from 1 to 65535'],
+    [
+      ['scp', 'a', `${ID}:b`, `${ID}:c`],
+      `PATH "a ${ID}:b ${ID}:c": the source of a copy to an instance must be on this computer\nhint: copy the file to this computer first, or copy it on the instance: gpucloud instances ssh NAME`,
+    ],
+    [
+      ['scp', `${ID}:a`, 'other:b', '.'],
+      `PATH "${ID}:a other:b .": all sources must be on the same instance`,
+    ],
+  ])('rejects the ssh and scp arguments %j', async (argv, error) => {
     const world = await worldWith({});
     const { code, stderr, requests } = await run(world, ...argv);
-    expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(words);
+    expect({ code, stderr, requests }).toEqual({
+      ...{ code: 2, stderr: `error: ${error}\n`, requests: [] },
+    });
     expect(await started(world)).toEqual([]);
   });
 });
