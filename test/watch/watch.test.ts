@@ -82,7 +82,8 @@ test('status --watch prints nothing for a reading of at most the transactions', 
     handler({ path }) {
       if (path === '/users/me') reading += 1;
       if (reading === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
-      if (reading === 2 && !path.startsWith('/billing')) return { status: 422, body: { message: 'no' } };
+      if (reading === 2 && !path.startsWith('/billing'))
+        return { status: 422, body: { message: 'no' } };
       return path === '/users/me'
         ? ok({ id: 'u1', email: 'a@example.com', balance: '10' })
         : ok([]);
