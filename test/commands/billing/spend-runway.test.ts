@@ -317,11 +317,12 @@ describe('billing runway', () => {
   });
 
   test.each([
-    ['USAGE_CHARGE', { amount: 'much' }],
-    ['USAGE_CHARGE', { created_at: null }],
-    ['REFUND', { amount: 'much' }],
-  ])('exits with 10 if a %s has %o', async (type, fields) => {
-    service.transaction(type, '100.00', HOUR, fields);
+    [1, 'USAGE_CHARGE', { amount: 'much' }],
+    [1, 'USAGE_CHARGE', { created_at: null }],
+    // The last 3 hours are readable.
+    [5, 'REFUND', { amount: 'much' }],
+  ])('exits with 10 if, %d h ago, a %s has %o', async (hours, type, fields) => {
+    service.transaction(type, '100.00', hours * HOUR, fields);
     expect((await runway('--fail-below', '24h')).code).toBe(10);
     expect((await runway()).code).toBe(10);
   });
