@@ -133,13 +133,13 @@ export function lineAsker({
     const now = taken.length === 0 ? 'none' : taken.map((at) => at + 1).join(' ');
     for (;;) {
       print(`Numbers separated by spaces, or none [${now}] `);
-      const typed = (await line(gone)).trim().toLowerCase();
+      const typed = (await line(gone)).trim().toLowerCase() || now;
       const words = typed === 'none' || typed === '0' ? [] : typed.split(/[\s,]+/);
-      const places = typed === '' ? taken : words.map((word) => numbered(word, lines));
-      const wrong = places.indexOf(undefined);
-      if (wrong >= 0) print(`  ${words[wrong]} is not a number from the list\n`);
+      const places = words.flatMap((word) => numbered(word, lines) ?? []);
+      const wrong = words.find((word) => numbered(word, lines) === undefined);
+      if (wrong !== undefined) print(`  ${wrong} is not a number from the list\n`);
       else if (places.length < least) print(`  ${tooFew(least)}\n`);
-      else return [...new Set(places)].sort((a, b) => (a ?? 0) - (b ?? 0));
+      else return [...new Set(places)].sort((a, b) => a - b);
     }
   }
 

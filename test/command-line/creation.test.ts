@@ -58,24 +58,52 @@ test('does not throw if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 
-test('sends nothing if Ctrl-C arrives before the request', async () => {
+/** Sends `count` requests at once, with Ctrl-C before or after they leave. */
+async function interrupt(count: number, bills: boolean, when: 'before' | 'after') {
   const [first, second] = [new AbortController(), new AbortController()];
   const warnings: string[] = [];
-  let hasLeft = false;
-  const sending = sendOnce(
-    { what: 'trainer', bills: true },
-    {
-      interrupts: { first: first.signal, second: second.signal },
-      creating: new Set(),
-      host: CONTEXT.host,
-      err: { warn: (_code, text) => void warnings.push(text) },
-    },
-    async ({ onSending }) => {
-      first.abort(new CliError('interrupted', 'Interrupted.'));
-      onSending?.();
-      hasLeft = true;
-    },
+  const context = {
+    interrupts: { first: first.signal, second: second.signal },
+    creating: new Set<string>(),
+    host: CONTEXT.host,
+    err: { warn: (_code: string, text: string) => void warnings.push(text) },
+  };
+  let left = 0;
+  const whats = Array.from({ length: count }, (_, at) => `box-${at + 1}`);
+  const results = await Promise.all(
+    whats.map((what) =>
+      sendOnce({ what, bills }, context, async ({ onSending }) => {
+        if (when === 'before') first.abort(new CliError('interrupted', 'Interrupted.'));
+        onSending?.();
+        left += 1;
+        await Promise.resolve();
+        first.abort(new CliError('interrupted', 'Interrupted.'));
+        return what;
+      }).catch(({ message }: Error) => message),
+    ),
   );
-  await expect(sending).rejects.toThrow('Nothing was sent, so nothing was created.');
-  expect({ hasLeft, warnings }).toEqual({ hasLeft: false, warnings: [] });
-});
+  return { results, left, warnings, creating: [...context.creating] };
+}
+
+const NOTHING = 'Interrupted. Nothing was sent, so nothing was created.';
+const AGAIN = 'Interrupt again to stop waiting;';
+test.each([
+  ['before', 1, true, [NOTHING], 0, []],
+  [
+    ...(['after', 1, true, ['box-1'], 1] as const),
+    [
+      `Waiting for the response: box-1 may already exist and be billing. ${AGAIN} its outcome stays unknown.`,
+    ],
+  ],
+  [
+    ...(['after', 2, false, ['box-1', 'box-2'], 2] as const),
+    [
+      `Waiting for the responses: box-1, box-2 may already exist. ${AGAIN} their outcomes stay unknown.`,
+    ],
+  ],
+] as const)(
+  'warns once if Ctrl-C arrives %s %d requests leave (bills: %s)',
+  async (when, count, bills, results, left, warnings) => {
+    expect(await interrupt(count, bills, when)).toEqual({ results, left, warnings, creating: [] });
+  },
+);

@@ -109,12 +109,15 @@ describe('completion SHELL --install', () => {
     const script = `#!/bin/sh\n[ -e ${asked} ] && exit 1\n: >${asked}\necho "gpucloud|${world.home}|1|0|"\n`;
     await writeFile(join(bin, 'bash'), script, { mode: 0o755 });
     const env = { HOME: world.home, PATH: `${bin}:/usr/bin:/bin` };
+    const file = `${world.home}/.local/share/bash-completion/completions/gpucloud`;
+    await writeFile(join(world.home, '.bashrc'), 'umask 022');
     const { code, stderr } = await world.cli(['completion', 'bash', '--install'], { env });
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      `Added a line to ${world.home}/.bashrc. Could not ask a new bash whether it loads the script. To load it now:\n  source `,
-    );
-    expect(stderr).not.toContain('an earlier line');
+    const bashrc = await readFile(join(world.home, '.bashrc'), 'utf8');
+    expect({ code, stderr, bashrc }).toEqual({
+      code: 0,
+      stderr: `Installed for bash: ${file}\nAdded a line to ${world.home}/.bashrc. Could not ask a new bash whether it loads the script. To load it now:\n  source ${file}\n`,
+      bashrc: `umask 022\nsource ${file} # added by gpucloud completion --install\n`,
+    });
   });
 
   test.each([

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
+import type { Listed } from '../../src/instances/known-instances.ts';
 import type { AccountInstance } from '../../src/json-results/money.ts';
-import { type BillingItem, billsOf, burnOf, byPrice, lineOf } from '../../src/money/rows.ts';
+import {
+  type BillingItem,
+  billsOf,
+  burnOf,
+  byPrice,
+  driveRow,
+  instanceRows,
+  lineOf,
+} from '../../src/money/rows.ts';
 import { fc } from '../support/random.ts';
 import { amount, sumOf, units } from './amounts.ts';
 
@@ -94,4 +103,68 @@ test('sorts by price, the most expensive first and unknown prices last', () => {
     ...{ id: at, price_per_hour_snapshot: price },
   })) as unknown as AccountInstance[];
   expect(rows.sort(byPrice).map(({ id }) => id)).toEqual([2, 4, 1, 0, 3]);
+});
+
+const NOW = Date.parse('2026-01-15T12:00:00.000Z');
+const day = (date: number) => `2026-01-${date}T12:00:00.000Z`;
+const shared = { id: 'i-1', name: 'box', status: 'ACTIVE', unread: false };
+const idle = { if_idle_seconds: 600, idle_seconds: 60 };
+const rescue = { rescue: [{ remote: 'out', local: 'in' }], rescue_failing: 'full disk' };
+const times = { created_at: day(14), paid_until: day(16), ends_at: day(17), last_seen_at: day(15) };
+const full = {
+  ...{ ...shared, ...times, ...idle, ...rescue, price_per_hour_snapshot: '9.9' },
+  ...{ offer: { id: 'o-1', name: 'RTX' }, failure_reason: 'no power' },
+};
+const told = {
+  ...{ ...shared, ...times, ...idle, bills: true, price_per_hour_snapshot: '9.9', offer: 'RTX' },
+  ...{ age_seconds: 86_400, rescue: ['out'], rescue_failing: 'full disk' },
+  failure_reason: 'no power',
+};
+const ended = { if_idle_seconds: null, idle_seconds: null, rescue: null, rescue_failing: null };
+const untold = Object.fromEntries(Object.keys(told).map((name) => [name, null]));
+
+test.each<[what: string, row: object, json: readonly object[]]>([
+  ['all fields', full, [told]],
+  ['an unread state', { ...full, unread: true }, [{ ...told, unread: true, paid_until: null }]],
+  [
+    'a request',
+    { ...shared, id: null, status: 'UNKNOWN', ends_at: null, asked_at: day(16) },
+    [
+      {
+        ...{ ...untold, name: 'box', status: 'UNKNOWN', unread: false },
+        ...{ created_at: day(16), age_seconds: 0 },
+      },
+    ],
+  ],
+  [
+    'a terminating instance',
+    { ...full, status: 'TERMINATING' },
+    [{ ...told, ...ended, status: 'TERMINATING', bills: false }],
+  ],
+  ['a terminated instance', { ...full, status: 'TERMINATED' }, []],
+])('returns %s of an instance as JSON', (_what, row, json) => {
+  expect(instanceRows([row as Listed], NOW)).toEqual(json);
+});
+
+const kept = {
+  ...{ id: 'd-1', name: 'data', status: 'IN_USE', price_per_hour: '0.12', size_gb: 100 },
+  ...{ used_bytes: '7', current_instance_id: 'i-1', paid_until: day(16) },
+};
+const deleted = { deleted_at_earliest: day(23), deleted_at_latest: day(24) };
+const undated = { deleted_at_earliest: null, deleted_at_latest: null };
+test.each([
+  [kept, { ...kept, ...undated, bills: true }],
+  [
+    { ...kept, status: 'SUSPENDED', last_billed_at: day(18), updated_at: day(17) },
+    { ...kept, ...deleted, status: 'SUSPENDED', bills: true },
+  ],
+  [
+    { id: 'd-1', status: 'NEW' },
+    {
+      ...Object.fromEntries(Object.keys(kept).map((name) => [name, null])),
+      ...{ ...undated, id: 'd-1', status: 'NEW', bills: null },
+    },
+  ],
+])('returns the drive %j as JSON', (drive, json) => {
+  expect(driveRow(drive)).toEqual(json);
 });

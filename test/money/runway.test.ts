@@ -38,6 +38,14 @@ describe('runwayOf', () => {
     expect(runway?.endsAt).toBeUndefined();
   });
 
+  test.each([
+    [0, Date.UTC(10_000, 0, 1) - 1],
+    [1, undefined],
+  ])('returns no end after the year 9999: %d ms later', (later, end) => {
+    const now = Date.UTC(9999, 11, 31, 23) - 1 + later;
+    expect(runwayOf(new Big('1'), new Big('1'), now)?.endsAt).toBe(end);
+  });
+
   test('rounds a runway down to whole seconds', () => {
     // Two seconds at this rate, minus a millionth of a rouble.
     const runway = of('19999999999999999999999999.999999', '36000000000000000000000000000');

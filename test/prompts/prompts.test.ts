@@ -48,41 +48,6 @@ function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-describe('a text prompt', () => {
-  it('returns the text typed at a prompt', async () => {
-    const person = new Person();
-    const answer = person.prompts.text('Name?');
-    await person.reads('Name?');
-    await person.types('my-box');
-    await person.types(ENTER);
-    expect(await answer).toBe('my-box');
-    expect(person.stdin.raw).toBe(false);
-  });
-
-  it("returns a prompt's initial text on Enter", async () => {
-    const person = new Person();
-    const answer = person.prompts.text('Size?', { initial: '8' });
-    await person.reads('Size? (8)');
-    await person.types(ENTER);
-    expect(await answer).toBe('8');
-  });
-
-  it('prints the broken rule and asks again', async () => {
-    const person = new Person();
-    const answer = person.prompts.text('Name?', {
-      check: (text) => (text.length < 3 ? 'at least\u001b[2J 3 characters' : undefined),
-    });
-    await person.reads('Name?');
-    await person.types('ab');
-    await person.types(ENTER);
-    await person.reads('at least 3 characters');
-    expect(person.raw).not.toContain('\u001b[2J');
-    await person.types('c');
-    await person.types(ENTER);
-    expect(await answer).toBe('abc');
-  });
-});
-
 describe('a secret prompt', () => {
   it("hides a typed secret, even after inquirer's reveal key", async () => {
     const person = new Person();
@@ -157,17 +122,21 @@ describe('cancelling a prompt', () => {
     expect(person.raw).toBe('');
   });
 
-  it('rejects a prompt with the reason of the aborted signal', async () => {
-    const signals = new AbortController();
-    const person = new Person({ signal: signals.signal });
-    const answer = person.prompts.text('Q?');
-    const reason = new CliError('terminated', 'terminated');
-    const refused = expect(answer).rejects.toBe(reason);
-    await person.reads('Q?');
-    signals.abort(reason);
-    await refused;
-    await expect(person.prompts.text('again?')).rejects.toBe(reason);
-  });
+  it.each(['dumb', 'xterm'])(
+    'rejects a prompt with the reason of the aborted signal, with TERM=%s',
+    async (TERM) => {
+      const signals = new AbortController();
+      const person = new Person({ env: { TERM }, signal: signals.signal });
+      const answer = person.prompts.text('Q?');
+      const reason = new CliError('terminated', 'terminated');
+      const refused = expect(answer).rejects.toBe(reason);
+      await person.reads('Q?');
+      signals.abort(reason);
+      await refused;
+      expect(person.screen.endsWith('\n')).toBe(true);
+      await expect(person.prompts.text('again?')).rejects.toBe(reason);
+    },
+  );
 });
 
 describe('a prompt', () => {
@@ -180,7 +149,7 @@ describe('a prompt', () => {
     const answer = person.prompts.text('Name?');
     await person.reads('Name?');
     await person.types(`box${ENTER}`);
-    expect(await answer).toBe('box');
+    expect([await answer, person.stdin.raw]).toEqual(['box', false]);
     const seen = /\u001b\[[0-9;]*m/.test(person.raw);
     // From Node 22.13 on, inquirer itself omits colours if the process has NO_COLOR.
     if (coloured) expect(seen || process.env.NO_COLOR === '1').toBe(true);

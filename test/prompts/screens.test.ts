@@ -23,7 +23,8 @@ const rows = (count: number) =>
     about: [`${at + 1} GB`],
     value: at,
   }));
-const short = (text: string) => (text.length < 3 ? 'Use at least 3 characters.' : undefined);
+const short = (text: string) =>
+  text.length < 3 ? 'Use at least\u001b[2J 3 characters.' : undefined;
 
 const LIST = ['  offer-1  1 GB', '  offer-2  2 GB', '  offer-3  3 GB'];
 const KEYS = '↑↓ navigate · ⏎ select';

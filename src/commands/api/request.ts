@@ -41,10 +41,9 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
     throw brokenRule('METHOD', input.method, `must be one of ${METHODS.join(', ')}`);
   }
   const path = checked('PATH', input.path, apiPath);
-  refuseLosing(method, path, context);
-  refusePages(input, method, path);
-
   const isRead = method === 'GET' || method === 'HEAD';
+  if (!isRead) refuseLosing(method, path, context);
+  refusePages(input, method, path);
   if (input.input !== undefined && isRead) {
     throw usageError(`--input: a ${method} has no body`, 'pass the query with -f');
   }
@@ -65,7 +64,6 @@ export async function requestOf(input: ApiInput, context: Context): Promise<RawR
  * store these results.
  */
 function refuseLosing(method: string, path: string, context: Context): void {
-  if (method === 'GET' || method === 'HEAD') return;
   const segments = segmentsOf(path);
   const last = segments.at(-1);
   const isReorder = segments.at(-3) === 'instances' && last === 'reorder';

@@ -63,21 +63,21 @@ export const completion = verb({
       return out.item({ shell, ...(await uninstall(shell, context)) }, completionView);
     }
     const script = SCRIPTS[shell];
-    if (flags.install === true) {
-      if (typed === undefined) {
-        const other = shell === 'bash' ? 'zsh' : 'bash';
-        context.err.note(
-          `Chose ${shell}, since $SHELL is ${context.env.SHELL}. For another shell, name it: gpucloud completion ${other} --install`,
-        );
-      }
-      // Ends with the lines to paste.
-      const { file, changed } = await install(shell, script, context);
-      if (!out.people || !out.terminal) await out.item({ shell, file, changed }, completionView);
-    } else if (!isFormatGiven(context.flags) || out.format === 'table') {
-      await out.text(script);
-    } else {
-      await out.item({ shell, file: null, changed: null, script }, completionView);
+    if (flags.install !== true) {
+      return !isFormatGiven(context.flags) || out.format === 'table'
+        ? out.text(script)
+        : out.item({ shell, file: null, changed: null, script }, completionView);
     }
+    if (typed === undefined) {
+      const other = shell === 'bash' ? 'zsh' : 'bash';
+      context.err.note(
+        `Chose ${shell}, since $SHELL is ${context.env.SHELL}. For another shell, name it: gpucloud completion ${other} --install`,
+      );
+    }
+    // Ends with the lines to paste.
+    const { file, changed } = await install(shell, script, context);
+    if (out.people && out.terminal) return;
+    return out.item({ shell, file, changed }, completionView);
   },
 });
 

@@ -57,9 +57,7 @@ function suspendedText({ id }: Drive): string {
 
 /** Formats a drive's cost: `6.00 ₽ per hour`. Returns an unreadable price unchanged. */
 export function hourly({ price_per_hour: price }: Pick<Drive, 'price_per_hour'>): string {
-  if (price === undefined || price === null || price === '') {
-    return 'price unknown';
-  }
+  if (!price) return 'price unknown';
   const amount = money(price);
   return amount.ok ? `${inRoubles(amount.value)} per hour` : `price per hour "${price}"`;
 }

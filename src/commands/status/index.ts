@@ -110,11 +110,10 @@ async function watchStatus(all: boolean, interval: number, context: Context): Pr
   return watch({ ...watched, rows, view: statusView, one: true }, interval, context);
 }
 
-/** Whether nothing could be read, so that only old states are known. */
-function isNothingRead({ user, drives, instances, faults }: AccountReading): boolean {
+/** Whether only old states are known. Transactions alone show nothing. */
+function isNothingRead({ user, drives, instances }: AccountReading): boolean {
   const read = instances === undefined ? 0 : instances.requested - instances.faults.length;
-  const isHistory = !faults.some(({ part }) => part === 'transactions');
-  return user === undefined && drives === undefined && read === 0 && !isHistory;
+  return user === undefined && drives === undefined && read === 0;
 }
 
 function typedIn({ flags }: Context): Typed {

@@ -316,14 +316,12 @@ function balanceText({ balance, unread }: Overview): string {
 }
 
 function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
-  const { hours_left: hours, runs_out_at: end, instances, drives, balance } = status;
-  if (status.hours_left_unknown === 'price_not_told') {
-    return { text: 'unknown: a price is missing' };
-  }
+  const { hours_left: hours, hours_left_unknown: why, runs_out_at: end } = status;
+  if (why === 'price_not_told') return { text: 'unknown: a price is missing' };
   if (hours === null) {
-    const isWhole = balance !== null && status.burn.per_hour !== null;
-    const idle = isWhole ? 'no known costs' : '';
-    return { text: [...instances, ...drives].some(({ bills }) => bills !== false) ? '' : idle };
+    const rows = [...status.instances, ...status.drives];
+    const isIdle = why === 'nothing_is_spent' && rows.every(({ bills }) => bills === false);
+    return { text: isIdle ? 'no known costs' : '' };
   }
   const seconds = Math.floor(Number(hours) * 3600);
   const more = isAboveZero(status.charges?.unexplained) ? ' plus unexplained charges' : '';

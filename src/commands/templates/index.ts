@@ -77,7 +77,7 @@ function authText(auth: TemplateEndpoint['auth']): string | null {
   if (auth?.type == null) {
     return null;
   }
-  return key == null || key === '' ? `auth ${auth.type}` : `auth ${auth.type} in ${key}`;
+  return key ? `auth ${auth.type} in ${key}` : `auth ${auth.type}`;
 }
 
 function variableLine({ key, type, label, length, generator }: TemplateVariable): DetailLine {
@@ -88,7 +88,7 @@ function variableLine({ key, type, label, length, generator }: TemplateVariable)
 }
 
 function listed(parts: readonly (string | null | undefined)[]): string {
-  return parts.filter((part) => part != null && part !== '').join(', ');
+  return parts.filter(Boolean).join(', ');
 }
 
 /** Formats `env_vars`, documented as an "object" of "key-value". Shows anything else as JSON. */

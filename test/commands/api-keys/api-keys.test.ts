@@ -342,6 +342,8 @@ describe('create', () => {
     [['create', 'ci', '--columns', 'nope'], "error: --columns: unknown column 'nope'"],
     [['create', 'ci', '--key-file', ''], 'error: --key-file "": must not be empty'],
     [['create', 'ci', '--key-file', '/nowhere/x'], 'its folder does not exist'],
+    [['create', 'ci', '--key-file', '/dev/null/x'], 'part of the path is not a folder'],
+    [['create', 'ci', '--key-file', '/nowhere/'], 'the path is a folder'],
     [
       ['create', 'ci', '--key-file', 'k', '--save-profile', 'work'],
       "cannot be used with option '--key-file <path>'",

@@ -276,7 +276,7 @@ describe('against a scripted service', () => {
     for (const argv of [
       ['api', 'GET', '/x', '--query', 'data['],
       ['api', 'GET', '/x', '--query', 'data', '-q'],
-      ['api', 'HEAD', '/x', '--query', 'data'],
+      ['api', 'HEAD', '/instances', '--query', 'data'],
     ]) {
       const result = await world.cli(argv);
       expect(result).toMatchObject({ code: 2, stdout: '', requests: [] });

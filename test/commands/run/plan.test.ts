@@ -50,3 +50,12 @@ test.each([
     expect(code, stderr).toBe(0);
   }
 });
+
+test.each(['instances create', 'run'])('%s names the line of a wrong path', async (words) => {
+  const file = join(world.home, 'box.yaml');
+  await writeFile(
+    file,
+    'name: box\ncommand: ls\nterminate_after: 3h\nrescue:\n  - out\n  - none\n',
+  );
+  await world.cli([...words.split(' '), '-f', file, '--offer', ID, '--image', ID, '--no-ssh-key']);
+});
