@@ -90,18 +90,3 @@ test('lets only one process change a deadline at a time', async () => {
   });
   expect(error).toMatchObject({ failure: 'storage', retryable: true });
 });
-
-test('keeps the time when an instance was first read as TERMINATED', async () => {
-  await journal().add(ID, 'track', { id: ID, status: 'TERMINATED' });
-  const seen = (await journal().read({ archived: true })).instances[0]?.last?.seen_at;
-  expect(seen).toBeDefined();
-  clock.advance(11 * 60_000);
-  await journal().observe({ id: ID, status: 'TERMINATED' });
-  expect(await journal().instance(ID)).toMatchObject({ instance: { last: { seen_at: seen } } });
-});
-
-test('reports a doubt about an instance that was known before the request', async () => {
-  await journal().add(ID, 'track');
-  const made = await journal().open(request, NOBODY);
-  expect(await made?.doubt(ID, 'trainer')).toContain('known before');
-});
