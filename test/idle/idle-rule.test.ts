@@ -84,6 +84,7 @@ test.each<[string, Partial<Signs>]>([
   ['less than a tenth of a core', { cpu: 9.99 }],
   ['less than 10 kB per second', { traffic: 9_999.9 }],
   ['the oldest input that can be from before the last pass', { input: 310 }],
+  ['counters that stand still', { cpu: 0, traffic: 0 }],
 ])('counts an instance with %s as idle', (_what, { cpu = 2, traffic = 100, ...more }) => {
   const signs = (seconds: number) => ({ cpu: seconds * cpu, traffic: seconds * traffic, ...more });
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, signs(seconds)))).toBe(9);
