@@ -69,7 +69,11 @@ test.each<[string, Failure, readonly (boolean | undefined)[]]>([
     if (mayBeBilling === undefined) return { id, name, status: 'ACTIVE' };
     const how = at === 0 ? failure : 'interrupted';
     const cause = new CliError(how, 'Interrupted.');
-    return new CliError(how, `${name} failed.`, { resource: id, mayBeBilling, cause });
+    return new CliError(how, `${name} failed.`, {
+      resource: id,
+      mayBeBilling,
+      ...(mayBeBilling && { cause }),
+    });
   });
   const { changed, failure: found } = outcomeOf(each, targets);
   expect(changed).toEqual(each.filter((one) => !(one instanceof CliError)));
