@@ -288,16 +288,23 @@ describe('a known instance', () => {
   });
 
   test('skips writes of an unchanged instance for ten minutes', async () => {
+    const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
+    await journal().add(ID, 'track', seen);
+    let { ino } = await stat(folder('instances', `${ID}.json`));
+    const writes = async (status: string, own = journal()) => {
+      await own.observe({ ...seen, status });
+      const before = ino;
+      ({ ino } = await stat(folder('instances', `${ID}.json`)));
+      return ino !== before;
+    };
+    clock.advance(10 * 60_000 - 1);
     const own = journal();
-    await own.add(ID, 'track', { id: ID, status: 'ACTIVE' });
-    const path = folder('instances', `${ID}.json`);
-    const before = await stat(path);
     await own.read();
-    await own.observe({ id: ID, status: 'ACTIVE' });
-    expect((await stat(path)).ino).toBe(before.ino);
-    clock.advance(11 * 60_000);
-    await own.observe({ id: ID, status: 'ACTIVE' });
-    expect((await stat(path)).ino).not.toBe(before.ino);
+    expect(await writes('ACTIVE', own)).toBe(false);
+    expect(await writes('ACTIVE')).toBe(false);
+    clock.advance(1);
+    expect(await writes('ACTIVE')).toBe(true);
+    expect(await writes('STOPPED')).toBe(true);
   });
 });
 
@@ -445,60 +452,18 @@ test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
 });
 
-describe('a request from another process', () => {
-  test("counts another process's request as in flight until 10 s after its timeout", async () => {
-    const alive = journal({ isAlive: () => true });
-    await opened('trainer', alive);
-    clock.advance(request.timeout_ms + 9_999);
-    expect(await alive.requests()).toMatchObject([{ isInFlight: true }]);
-    clock.advance(1);
-    expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
-  });
-
-  test("frees a request's name for only one of two new requests", async () => {
-    const { uid } = await opened();
-    const agreed = new Set([uid]);
-    const both = await Promise.all([
-      journal().open(request, agreed),
-      journal().open(request, agreed),
-    ]);
-    expect(both.filter((one) => one !== undefined)).toHaveLength(1);
-    expect(await journal().requests()).toHaveLength(2);
-  });
-
-  test('keeps a request if an untracked earlier request is refused late', async () => {
-    const first = await opened();
-    await journal().forget(first.uid);
-    const second = await opened();
-    await first.notMade();
-    expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
-  });
-
-  test('treats a request as unreadable if its source_id contains a path', async () => {
-    await opened();
-    const path = folder('requests', 'trainer.json');
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
-    const own = journal();
-    expect(await own.requests()).toEqual([]);
-    await own.requests();
-    expect(warnings).toEqual([unread(path, 'requests')]);
-  });
+test('treats a request as unreadable if its source_id contains a path', async () => {
+  await opened();
+  const path = folder('requests', 'trainer.json');
+  const record = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
+  const own = journal();
+  expect(await own.requests()).toEqual([]);
+  await own.requests();
+  expect(warnings).toEqual([unread(path, 'requests')]);
 });
 
 describe('an instance', () => {
-  test('rewrites an instance within ten minutes only if its status changed', async () => {
-    const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
-    await journal().add(ID, 'track', seen);
-    const path = folder('instances', `${ID}.json`);
-    const { ino } = await stat(path);
-    clock.advance(1000);
-    await journal().observe(seen);
-    expect((await stat(path)).ino).toBe(ino);
-    await journal().observe({ ...seen, status: 'STOPPED' });
-    expect((await stat(path)).ino).not.toBe(ino);
-  });
-
   test('treats an instance as unreadable if its last ID contains a path', async () => {
     await journal().add(ID, 'track', { id: ID, name: 'trainer', status: 'ACTIVE' });
     const path = folder('instances', `${ID}.json`);

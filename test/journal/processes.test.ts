@@ -25,6 +25,12 @@ beforeEach(async () => {
 const journal = (settings: Partial<JournalSettings> = {}) =>
   journalIn(state, { clock, ...settings });
 
+async function opened(own = journal()) {
+  const found = await own.open(request, NOBODY);
+  if (found === undefined) throw new Error('trainer is taken');
+  return found;
+}
+
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
 
@@ -89,4 +95,32 @@ test('lets only one process change a deadline at a time', async () => {
     return second.catch((fault: unknown) => fault).finally(() => skips.mockRestore());
   });
   expect(error).toMatchObject({ failure: 'storage', retryable: true });
+});
+
+test("counts another process's request as in flight until 10 s after its timeout", async () => {
+  const alive = journal({ isAlive: () => true });
+  await opened(alive);
+  clock.advance(request.timeout_ms + 9_999);
+  expect(await alive.requests()).toMatchObject([{ isInFlight: true }]);
+  clock.advance(1);
+  expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
+});
+
+test("frees a request's name for only one of two new requests", async () => {
+  const { uid } = await opened();
+  const agreed = new Set([uid]);
+  const both = await Promise.all([
+    journal().open(request, agreed),
+    journal().open(request, agreed),
+  ]);
+  expect(both.filter((one) => one !== undefined)).toHaveLength(1);
+  expect(await journal().requests()).toHaveLength(2);
+});
+
+test('keeps a request if an untracked earlier request is refused late', async () => {
+  const first = await opened();
+  await journal().forget(first.uid);
+  const second = await opened();
+  await first.notMade();
+  expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
 });
