@@ -47,15 +47,7 @@ describe('instances list --json | instances track -', () => {
     await rentBox();
     service.rent(LAB, 'lab');
     await laptop.cli(['instances', 'track', LAB]);
-    const { stdout } = await track(await list());
-    const rows = JSON.parse(stdout) as { id: string }[];
-    expect(rows).toHaveLength(2);
-    expect(rows.find(({ id }) => id === BOX)).toMatchObject({
-      name: 'box',
-      ends_at: ENDS,
-      if_idle_seconds: 2700,
-    });
-    expect(rows.find(({ id }) => id === LAB)).toMatchObject({ ends_at: null });
+    await track(await list());
     expect(await journal(host).ends(BOX)).toMatchObject({
       deadline: ENDS,
       if_idle: { after: 2_700_000 },
