@@ -1,6 +1,6 @@
 import type { Instance } from '../api/index.ts';
 import { CLOCKS } from '../system/clock.ts';
-import { partValue, type Sample } from './sample.ts';
+import type { Sample } from './sample.ts';
 
 // The idle rule as a pure function: it reads no clock and no file.
 //
@@ -132,21 +132,25 @@ export function signsOf(
   sample: Sample,
   { started_at }: Pick<Instance, 'started_at'>,
 ): Signs | string {
-  const { uptime, booted, cpu, traffic, input, job, cards } = sample;
-  for (const part of [uptime, booted, cpu, traffic, input, job, cards]) {
-    if ('fault' in part) return part.fault;
-  }
-  const loads = (partValue(cards) ?? []).flat().map((card) => card.utilization_percent);
-  if (loads.length === 0 || loads.includes(null))
-    return 'nvidia-smi did not report the load of a GPU';
+  const { uptime, booted, boot, cpu, traffic, input, job, cards } = sample;
+  if ('fault' in uptime) return uptime.fault;
+  if ('fault' in booted) return booted.fault;
+  if ('fault' in cpu) return cpu.fault;
+  if ('fault' in traffic) return traffic.fault;
+  if ('fault' in input) return input.fault;
+  if ('fault' in job) return job.fault;
+  if ('fault' in cards) return cards.fault;
+  // Each sample has at least one card.
+  const loads = cards.value.flat().map((card) => card.utilization_percent);
+  if (!loads.every((load) => load !== null)) return 'nvidia-smi did not report the load of a GPU';
   return {
-    uptime: partValue(uptime) ?? 0,
-    booted: partValue(booted) ?? 0,
-    boot: `${started_at ?? ''} ${sample.boot}`,
-    cpu: partValue(cpu)?.[0].used ?? 0,
-    traffic: partValue(traffic) ?? 0,
-    load: Math.max(...loads.map((load) => load ?? 100)),
-    job: partValue(job) ?? true,
-    input: partValue(input) ?? 0,
+    uptime: uptime.value,
+    booted: booted.value,
+    boot: `${started_at ?? ''} ${boot}`,
+    cpu: cpu.value[0].used,
+    traffic: traffic.value,
+    load: Math.max(...loads),
+    job: job.value,
+    input: input.value,
   };
 }

@@ -85,8 +85,8 @@ export function sending(store: Store) {
     open: (
       request: RentalRequest,
       agreed: ReadonlySet<string>,
-      check: (uid: string) => Promise<void> = async () => undefined,
-      isLocked = false,
+      check?: (uid: string) => Promise<void>,
+      isLocked?: boolean,
     ) =>
       writing(async () => {
         const folder = store.main();
@@ -95,7 +95,7 @@ export function sending(store: Store) {
         const work = async () => {
           const made = await open(request, agreed, folder);
           try {
-            if (made !== undefined) await check(made.uid);
+            if (made !== undefined) await check?.(made.uid);
           } catch (error) {
             await made?.notMade();
             throw error;

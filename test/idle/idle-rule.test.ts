@@ -84,6 +84,7 @@ test.each<[string, Partial<Signs>]>([
   ['less than a tenth of a core', { cpu: 9.99 }],
   ['less than 10 kB per second', { traffic: 9_999.9 }],
   ['the oldest input that can be from before the last pass', { input: 310 }],
+  ['counters that stand still', { cpu: 0, traffic: 0 }],
 ])('counts an instance with %s as idle', (_what, { cpu = 2, traffic = 100, ...more }) => {
   const signs = (seconds: number) => ({ cpu: seconds * cpu, traffic: seconds * traffic, ...more });
   expect(firstDue(20, (_pass, seconds) => idleAt(seconds, signs(seconds)))).toBe(9);
@@ -147,7 +148,9 @@ describe('signsOf', () => {
   test('returns the highest load of any card in any sample', () => {
     const two = (first: number, second: number) =>
       `0, H100, ${first}, 5, 81559, 31, 69.95\n1, H100, ${second}, 5, 81559, 31, 69.95`;
-    expect(signs({ cards1: two(0, 0), cards2: two(1, 71), cards3: two(0, 0) })).toMatchObject({
+    expect(signs({ cards1: two(0, 0), cards2: two(1, 71), cards3: two(0, 0) })).toEqual({
+      uptime: 5000.25,
+      booted: 1_768_473_400,
       load: 71,
       boot: '2026-01-15T11:00:00Z b1e2\n42',
       cpu: 1520,
@@ -172,6 +175,8 @@ describe('signsOf', () => {
     ],
     ['net', { code: 1 }, '/proc/net/dev failed with exit code 1'],
     ['cpu1', 'cpu  1000 0 500 90000', '/proc/stat printed unexpected output'],
+    ['cpu2', '', '/proc/stat printed unexpected output'],
+    ['uptime', '', '/proc/uptime printed unexpected output'],
   ])('returns the reason if the part %s of a sample is %j', (part, value, why) => {
     expect(signs({ [part]: value })).toBe(why);
   });

@@ -9,8 +9,13 @@ import { PARTS, probeOutput } from './probe-output.ts';
 
 const parse = (text: string) => parseSample(text, 3);
 
+const CARD = {
+  ...{ index: 0, name: 'NVIDIA H100 80GB HBM3', utilization_percent: 0, memory_used_mib: 5 },
+  ...{ memory_total_mib: 81559, temperature_c: 31, power_w: 69.95 },
+};
+
 test('parses every part of a sample', () => {
-  expect(parse(probeOutput())).toMatchObject({
+  expect(parse(probeOutput())).toEqual({
     uptime: { value: 5000.25 },
     booted: { value: 1768473400 },
     boot: 'b1e2\n42',
@@ -25,28 +30,62 @@ test('parses every part of a sample', () => {
     disk: { value: 61 },
     input: { value: Number.POSITIVE_INFINITY },
     job: { value: false },
-    cards: { value: [{ length: 1 }, { length: 1 }, { length: 1 }] },
+    cards: {
+      value: [[CARD], [{ ...CARD, utilization_percent: 1 }], [{ ...CARD, power_w: 70.01 }]],
+    },
   });
 });
 
+const card = (index: number, name: string, load: number) =>
+  `${index}, ${name}, ${load}, 5, 6, 7, 8`;
+const zero = (left: number) => `MemTotal: 2048 kB\nMemAvailable: ${left} kB`;
+const MOST = Number.MAX_SAFE_INTEGER;
+
+/** What a part holds at the edges of what it may hold; undefined for unexpected output. */
+test.each<[string, string, keyof Sample, unknown]>([
+  ['cpu2', 'cpu  1 2 4 8 16 32 64 128 256 512', 'cpu', { used: 231, total: 255 }],
+  ['cpu2', 'cpu  1 2 4 8', 'cpu', { used: 7, total: 15 }],
+  ['cpu2', 'cpu  1 2 4', 'cpu', undefined],
+  ['cpu2', `cpu  1 0 0 ${MOST - 1}`, 'cpu', { used: 1, total: MOST }],
+  ['cpu2', `cpu  1 0 0 ${MOST}`, 'cpu', undefined],
+  [
+    'net',
+    `Inter-|\n face |\n a: ${MOST - 2} 0 0 0 0 0 0 0 1\nb:1 0 0 0 0 0 0 0 0`,
+    'traffic',
+    MOST,
+  ],
+  ['net', `Inter-|\n face |\n a: ${MOST} 0 0 0 0 0 0 0 1`, 'traffic', undefined],
+  ['net', 'Inter-|\n face |\n a: 1 0 0 0 0 0 0 0', 'traffic', undefined],
+  ['net', 'Other-|\n face |\n a: 1 0 0 0 0 0 0 0 1', 'traffic', undefined],
+  ['memory', zero(2048), 'memory', { used_mib: 0, total_mib: 2 }],
+  ['memory', zero(511), 'memory', { used_mib: 2, total_mib: 2 }],
+  ['memory', zero(2049), 'memory', undefined],
+  ['memory', 'MemTotal: 2048 kB', 'memory', undefined],
+  ['memory', 'MemAvailable: 2048 kB', 'memory', undefined],
+  ['disk', '/dev/vda1 100 61 39 7% /\n/dev/b 1 1 1 8% /mnt', 'disk', 7],
+  ['disk', '/dev/b 1 1 1 8% /mnt', 'disk', undefined],
+  ['uptime', `${'1'.repeat(15)}.${'0'.repeat(9)} 1`, 'uptime', 111_111_111_111_111],
+  ['uptime', '1'.repeat(16), 'uptime', undefined],
+  ['cards1', card(999, 'x'.repeat(100), 100), 'cards', [999, 'x'.repeat(100), 100]],
+  ['cards1', card(1000, 'x', 0), 'cards', undefined],
+  ['cards1', card(1, 'x'.repeat(101), 0), 'cards', undefined],
+  ['cards1', card(1, 'Ж', 0), 'cards', undefined],
+])('parses %s: %s', (name, text, key, wanted) => {
+  const part = parseSample(probeOutput({ [name]: text }), 1)[key];
+  const value = Reflect.get(Object(part), 'value');
+  const [first] = key === 'cards' && value !== undefined ? value[0] : [];
+  const shown = first && [first.index, first.name, first.utilization_percent];
+  expect(key === 'cards' ? shown : key === 'cpu' ? value?.[1] : value).toEqual(wanted);
+  const odd = / printed unexpected output$/;
+  if (wanted === undefined) expect(Reflect.get(Object(part), 'fault')).toMatch(odd);
+});
+
 test('parses missing values of the GPU driver as null', () => {
-  const line =
-    '1, NVIDIA A100-SXM4-40GB MIG 1g.5gb, [N/A], [Not Supported], 40960, N/A, [Unknown Error]';
-  const { cards } = parseSample(probeOutput({ cards1: line }), 1);
-  expect(cards).toEqual({
-    value: [
-      [
-        {
-          index: 1,
-          name: 'NVIDIA A100-SXM4-40GB MIG 1g.5gb',
-          utilization_percent: null,
-          memory_used_mib: null,
-          memory_total_mib: 40960,
-          temperature_c: null,
-          power_w: null,
-        },
-      ],
-    ],
+  const name = 'NVIDIA A100-SXM4-40GB MIG 1g.5gb';
+  const line = `1, ${name}, [N/A], [Not Supported], 40960, N/A, [Unknown Error]`;
+  const missing = { utilization_percent: null, memory_used_mib: null, temperature_c: null };
+  expect(parseSample(probeOutput({ cards1: line }), 1).cards).toEqual({
+    value: [[{ ...missing, index: 1, name, memory_total_mib: 40960, power_w: null }]],
   });
 });
 
@@ -88,7 +127,7 @@ const FAULTS: readonly (readonly [
     odd('nvidia-smi'),
   ],
   ['half a line', 'cards', { cards1: '0, NVIDIA H100 80GB HBM3, 0, 5' }, odd('nvidia-smi')],
-  ['a load above 100', 'cards', { cards1: '0, H100, 101, 5, 81559, 31, 69.95' }, odd('nvidia-smi')],
+  ['a load above 100', 'cards', { cards1: card(0, 'H100', 101) }, odd('nvidia-smi')],
   ['a negative load', 'cards', { cards1: '0, H100, -1, 5, 81559, 31, 69.95' }, odd('nvidia-smi')],
   [
     'binary output',
@@ -195,7 +234,9 @@ const NO_STATE = { fault: 'the state of the job printed unexpected output' };
 test.each([
   ['gpucloud-run running\ngpucloud-run ready', { value: true }],
   ['gpucloud-run exited 0\ngpucloud-run rsync\ngpucloud-run ready', { value: false }],
-  ['gpucloud-run lost\ngpucloud-run ready', { value: false }],
+  ['gpucloud-run lost\ngpucloud-run home\ngpucloud-run ready', { value: false }],
+  ['gpucloud-run exited 0\ngpucloud-run running\ngpucloud-run ready', { value: true }],
+  ['gpucloud-run none\ngpucloud-run ready', { value: false }],
   ['gpucloud-run running', NO_STATE],
   ['gpucloud-run exited 0', NO_STATE],
   ['', NO_STATE],

@@ -6,35 +6,29 @@ import {
   runOf,
   unenforcedText,
 } from '../../src/instances/deadlines/armed.ts';
+import { inZone } from '../support/in-zone.ts';
 
 const RUNS = { isArmed: true, reason: undefined };
 const STOPPED = { isArmed: false, reason: 'it has not run yet' };
 const ALL = ['deadline', 'idle', 'job', 'of-the-future'];
 
 describe('what a schedule enforces', () => {
+  const older = 'the schedule runs an older gpucloud, which does not';
+  const newer = 'the schedule runs gpucloud 1.4.0, which does not';
   test.each([
-    ['deadline', {}, true],
-    ['idle', {}, false],
-    ['job', {}, false],
-    ['idle', { program: '1.4.0', features: ['deadline', 'idle'] }, true],
-    ['job', { program: '1.4.0', features: ['deadline', 'idle'] }, false],
-    ['deadline', { program: '1.4.0', features: [] }, false],
-    ['job', { program: '9.0.0', features: ALL }, true],
-    ['rescue', { program: '1.4.0', features: ['deadline', 'idle', 'job'] }, false],
-  ] as const)('%s with the heartbeat %j: %s', (feature, heartbeat, isArmed) => {
-    const given =
-      'features' in heartbeat ? { ...heartbeat, features: [...heartbeat.features] } : {};
-    expect(armedFor(feature, given, RUNS).isArmed).toBe(isArmed);
-    expect(armedFor(feature, given, STOPPED)).toEqual(STOPPED);
-  });
-
-  test('names the version of the schedule and what it does not do', () => {
-    expect(armedFor('job', { program: '1.4.0', features: ['idle'] }, RUNS).reason).toBe(
-      'the schedule runs gpucloud 1.4.0, which does not finish jobs',
-    );
-    expect(armedFor('idle', {}, RUNS).reason).toBe(
-      'the schedule runs an older gpucloud, which does not enforce idle rules',
-    );
+    ['deadline', {}, undefined],
+    ['idle', {}, `${older} enforce idle rules`],
+    ['job', {}, `${older} finish jobs`],
+    ['idle', { program: '1.4.0', features: ['deadline', 'idle'] }, undefined],
+    ['job', { program: '1.4.0', features: ['deadline', 'idle'] }, `${newer} finish jobs`],
+    ['deadline', { program: '1.4.0', features: [] }, `${newer} enforce deadlines`],
+    ['job', { program: '9.0.0', features: ALL }, undefined],
+    ['rescue', { program: '1.4.0', features: ['job'] }, `${newer} copy files with --rescue`],
+  ])('%s with the heartbeat %j: %s', (feature, heartbeat, reason) => {
+    const armed = (schedule: typeof RUNS | typeof STOPPED) =>
+      armedFor(feature as keyof typeof OLD, heartbeat, schedule);
+    expect(armed(RUNS)).toEqual({ isArmed: reason === undefined, reason });
+    expect(armed(STOPPED)).toEqual(STOPPED);
   });
 });
 
@@ -66,27 +60,27 @@ test.each([
   expect(endsNeed(ends)).toEqual(needed);
 });
 
-test.each([
-  [RUNS, '2026-01-15T20:00:00.000Z', /^bills until \S+ \S+ \S+$/],
-  [RUNS, undefined, /^bills until its deadline$/],
-  [RUNS, null, /^bills until you terminate it$/],
-  [
-    STOPPED,
-    '2026-01-15T20:00:00.000Z',
-    /^bills until you terminate it; its deadline passes at .+ and nothing enforces it$/,
-  ],
-  [STOPPED, undefined, /^bills until you terminate it; nothing enforces its deadline$/],
-])('with the schedule %j and the deadline %s: %s', (deadline, time, text) => {
-  expect(billsUntil(time, { ...OLD, deadline }, undefined)).toMatch(text);
-});
+const TIME = '2026-01-15T20:00:00.000Z';
+const AT = inZone('2026-01-15 20:00 +00:00');
+const NOBODY = `its deadline passes at ${AT} and nothing enforces it`;
 
 test.each([
-  [false, /^bills until \S+ \S+ \S+$/],
-  [true, /^bills until you terminate it; its deadline passes at .+ and nothing enforces it$/],
-])('without a schedule, in a session that keeps its instances (%s): %s', (keeps, text) => {
-  const enforcement = { ...OLD, deadline: STOPPED };
-  expect(billsUntil('2026-01-15T20:00:00.000Z', enforcement, { keeps })).toMatch(text);
-});
+  [RUNS, TIME, undefined, `until ${AT}`],
+  [RUNS, undefined, undefined, 'until its deadline'],
+  [RUNS, null, undefined, 'until you terminate it'],
+  [STOPPED, null, undefined, 'until you terminate it'],
+  [STOPPED, TIME, undefined, `until you terminate it; ${NOBODY}`],
+  [STOPPED, undefined, undefined, 'until you terminate it; nothing enforces its deadline'],
+  [STOPPED, TIME, { keeps: false }, `until ${AT}`],
+  [STOPPED, undefined, { keeps: false }, 'until its deadline'],
+  [STOPPED, null, { keeps: false }, 'until the session ends'],
+  [STOPPED, TIME, { keeps: true }, `until you terminate it; ${NOBODY}`],
+])(
+  'with the schedule %j, the deadline %s and the session %j: bills %s',
+  (armed, time, session, text) => {
+    expect(billsUntil(time, { ...OLD, deadline: armed }, session)).toBe(`bills ${text}`);
+  },
+);
 
 const EVERY = 5 * 60_000;
 const NOW = Date.parse('2026-01-15T12:00:00Z');

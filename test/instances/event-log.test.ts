@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Api } from '../../src/api/index.ts';
 import { eachEvent } from '../../src/instances/event-log.ts';
+import { at } from '../watch/pages.ts';
 
 const PAGE = 1000;
 
@@ -23,6 +24,26 @@ test('returns each event once while the log grows', async () => {
   const ids: string[] = [];
   for await (const { id } of eachEvent(api, 'trainer', PAGE, undefined)) ids.push(id);
   expect(ids).toEqual(Array.from({ length: 5000 }, (_, at) => `event-${5000 - at}`));
+});
+
+test('stops after ten events in a row from before the start', async () => {
+  const old = (count: number) => Array.from({ length: count }, () => 1);
+  const seconds = [5, 4, ...old(9), 3, ...old(12)];
+  const asked: number[] = [];
+  const events = async (_id: string, { page = 1 }: { page?: number }) => {
+    asked.push(page);
+    const data = [{ id: `event-${page}`, created_at: at(seconds[page - 1] ?? 0) }];
+    const total = seconds.length;
+    return { data, meta: { total, page, limit: 1, total_pages: total } };
+  };
+  const api = { instances: { events } } as unknown as Api;
+  const ids: string[] = [];
+  const start = () => Date.parse(at(3));
+  for await (const { id } of eachEvent(api, 'trainer', 1, start)) ids.push(id);
+  expect({ ids, pages: asked.length }).toEqual({
+    ids: ['event-1', 'event-2', 'event-12'],
+    pages: 22,
+  });
 });
 
 test('reads 150,000 events in constant memory', async () => {

@@ -28,8 +28,18 @@ function journal(settings: Partial<JournalSettings> = {}): Journal {
 }
 
 const NOBODY = new Set<string>();
+const NOTHING = { instances: [], unknown: [], inFlight: [], unreadable: [] };
 const folder = (...names: string[]) =>
   join(state, 'journal', 'api.example.com', 'user-1', ...names);
+const unread = (path: string, kind: keyof typeof LOST) =>
+  `Could not read the journal file ${path}, so ${LOST[kind]}.`;
+/** What is unknown without a file, by its folder. */
+const LOST = {
+  instances: 'only the ID of its instance is known',
+  archive: 'only the ID of its instance is known',
+  deadlines: 'the deadline of its instance is unknown',
+  requests: 'its request is missing. Check your instances in the web console',
+};
 const files = () =>
   readdirSync(join(state, 'journal'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.json'))
@@ -42,21 +52,64 @@ async function opened(name = 'trainer', own: Journal = journal()): Promise<Opene
 }
 
 describe('request records', () => {
-  test('stores all fields of a request with mode 0600', async () => {
-    await journal().open({ ...request, body: { offer_id: 'offer-1' } }, NOBODY);
+  test('stores a whole request, then its instance with all that ends it', async () => {
+    const rescue = { uid: 'r', paths: [{ remote: 'out', local: '/out' }], budget: '9', early: 5 };
+    const rental = {
+      operation: 'reorder' as const,
+      ...{ name: 'trainer', offer_id: 'offer-1', timeout_ms: 60_000 },
+      ...{ source_id: OTHER, max_price: '9.5', deadline: '2026-01-15T16:00:00.000Z' },
+      ...{ if_idle: 600_000, rescue, session: { id: 's', call: 1, price: '9.5', hours: 2 } },
+    };
+    const own = await journal().open({ ...rental, body: { offer_id: 'offer-2' } }, NOBODY);
+    const uid = own?.uid ?? '';
     const path = folder('requests', 'trainer.json');
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     for (const name of [join(path, '..'), folder(), join(state, 'journal')]) {
       expect((await stat(name)).mode & 0o777).toBe(0o700);
     }
-    expect(JSON.parse(await readFile(path, 'utf8'))).toMatchObject({
-      version: 1,
-      operation: 'create',
-      name: 'trainer',
-      pid: 1,
-      timeout_ms: 60_000,
-      body: { offer_id: 'offer-1' },
+    const asked_at = '2026-01-15T12:00:00.000Z';
+    const body = { offer_id: 'offer-2' };
+    const record = { ...rental, version: 1, uid, asked_at, pid: 1, body };
+    expect(await readFile(path, 'utf8')).toBe(`${JSON.stringify(record, null, 2)}\n`);
+    expect(await journal().read()).toEqual({
+      ...NOTHING,
+      unknown: [{ ...record, path, folder: folder(), isInFlight: false }],
     });
+
+    clock.advance(1000);
+    await own?.made(ID);
+    const rule = { after: 600_000, uid };
+    const instance = {
+      ...{ id: ID, name: 'trainer', origin: 'reorder', last: undefined, asked_at, request: uid },
+      ...{ deadline: rental.deadline, idle: { rule, found: undefined } },
+      ...{ rescue: { wanted: rescue, found: undefined }, archived: false, untracked: false },
+      ...{ wasStopped: false, session: rental.session },
+    };
+    expect(await journal().read()).toEqual({ ...NOTHING, instances: [instance] });
+    const ends = { deadline: rental.deadline, if_idle: rule, rescue };
+    expect(await journal().deadlines()).toEqual([
+      { id: ID, name: 'trainer', ...ends, status: undefined },
+    ]);
+
+    const idle = { begun: true, since: null, last: null };
+    await journal().withIdle(ID, rule, ({ write }) => write(idle));
+    const progress = { due: null, paths: [], failing: null };
+    await journal().withRescue(ID, rescue, ({ write }) => write(progress));
+    expect(await journal().instance(ID)).toEqual({
+      kind: 'known',
+      instance: {
+        ...instance,
+        idle: { rule, found: { version: 1, id: ID, rule: uid, ...idle } },
+        rescue: { wanted: rescue, found: { version: 1, id: ID, rescue: 'r', ...progress } },
+      },
+    });
+    expect(files()).toEqual(
+      ['deadlines', 'idle', 'instances'].map((kind) => `api.example.com/user-1/${kind}/${ID}.json`),
+    );
+    await journal().observeStatus(ID, 'TERMINATED');
+    expect(files()).toEqual([`api.example.com/user-1/archive/${ID}.json`]);
+    expect(await readdir(folder('archive'))).toEqual([`${ID}.deadline`, `${ID}.json`]);
+    expect(await journal().deadlines()).toEqual([]);
   });
 
   test('stores neither the API key nor a container secret', async () => {
@@ -102,16 +155,6 @@ describe('request records', () => {
     await expect(journal().open(request, NOBODY)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  test('replaces a successful request with its instance', async () => {
-    await (await opened()).made(ID);
-    expect(files()).toEqual([`api.example.com/user-1/instances/${ID}.json`]);
-    expect(await journal().read()).toMatchObject({
-      instances: [{ id: ID, name: 'trainer', origin: 'create', last: undefined }],
-      unknown: [],
-      inFlight: [],
-    });
-  });
-
   test('removes a request that was refused or never sent', async () => {
     await (await opened()).notMade();
     expect(files()).toEqual([]);
@@ -136,7 +179,7 @@ describe('request records', () => {
   test('lists a request as UNKNOWN immediately if its process stopped waiting', async () => {
     await (await opened()).unknown();
     const alive = journal({ isAlive: () => true });
-    expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }] });
+    expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
   test('frees the name with consent, and resolves each request separately', async () => {
@@ -185,28 +228,26 @@ describe('request records', () => {
   });
 });
 
-describe('doubt', () => {
-  test("returns a reason for doubt for a known ID, the source's ID, or another name", async () => {
-    await journal().add(OTHER, 'track', { id: OTHER, status: 'ACTIVE' });
-    clock.advance(1000);
-    const reordered = await journal().open(
-      { ...request, operation: 'reorder', source_id: ID },
-      NOBODY,
-    );
-    expect(await reordered?.doubt(OTHER, 'trainer')).toContain('known before');
-    expect(await reordered?.doubt(ID, 'trainer')).toContain('terminated instance');
-    const fresh = '3f0c5d9e-1111-4222-8333-444455558888';
-    expect(await reordered?.doubt(fresh, 'another')).toContain('with another name, another');
-    expect(await reordered?.doubt(fresh, 'TRAINER')).toBeUndefined();
-    expect(await reordered?.doubt(fresh, undefined)).toBeUndefined();
-  });
-
-  test('returns no reason for doubt if a list has just found the instance', async () => {
-    const own = await opened();
-    clock.advance(1);
-    await journal().observe({ id: ID, status: 'CREATING' });
-    expect(await own.doubt(ID, 'trainer')).toBeUndefined();
-  });
+test("returns why an ID can't be the new instance's", async () => {
+  const [later, fresh] = [8888, 9999].map((end) => ID.replace('6666', `${end}`));
+  await journal().add(OTHER, 'track');
+  const own = await journal().open({ ...request, operation: 'reorder', source_id: ID }, NOBODY);
+  clock.advance(1);
+  await (await opened('second')).made(later ?? '');
+  await journal().observe({ id: `${fresh}`, status: 'CREATING' });
+  const older = 'is the ID of an instance known before the request';
+  const another = 'belongs to an instance with another name';
+  const doubts = (
+    [
+      [OTHER, 'trainer', older],
+      [ID, 'trainer', 'is the ID of the terminated instance'],
+      [later, undefined, older],
+      [fresh, 'x'.repeat(70), `${another}, ${'x'.repeat(60)}`],
+      [fresh, 'TRAINER', undefined],
+      [fresh, undefined, undefined],
+    ] as const
+  ).map(async ([id, name, why]) => [await own?.doubt(`${id}`, name), why]);
+  for (const [found, why] of await Promise.all(doubts)) expect(found).toBe(why);
 });
 
 describe('a known instance', () => {
@@ -247,16 +288,23 @@ describe('a known instance', () => {
   });
 
   test('skips writes of an unchanged instance for ten minutes', async () => {
+    const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
+    await journal().add(ID, 'track', seen);
+    let { ino } = await stat(folder('instances', `${ID}.json`));
+    const writes = async (status: string, own = journal()) => {
+      await own.observe({ ...seen, status });
+      const before = ino;
+      ({ ino } = await stat(folder('instances', `${ID}.json`)));
+      return ino !== before;
+    };
+    clock.advance(10 * 60_000 - 1);
     const own = journal();
-    await own.add(ID, 'track', { id: ID, status: 'ACTIVE' });
-    const path = folder('instances', `${ID}.json`);
-    const before = await stat(path);
     await own.read();
-    await own.observe({ id: ID, status: 'ACTIVE' });
-    expect((await stat(path)).ino).toBe(before.ino);
-    clock.advance(11 * 60_000);
-    await own.observe({ id: ID, status: 'ACTIVE' });
-    expect((await stat(path)).ino).not.toBe(before.ino);
+    expect(await writes('ACTIVE', own)).toBe(false);
+    expect(await writes('ACTIVE')).toBe(false);
+    clock.advance(1);
+    expect(await writes('ACTIVE')).toBe(true);
+    expect(await writes('STOPPED')).toBe(true);
   });
 });
 
@@ -268,12 +316,7 @@ describe('the journal of an account', () => {
       { service: SERVICE, account: 'user-2' },
       { service: `${SERVICE}/v2`, account: 'user-1' },
     ]) {
-      expect(await journal({ scope }).read()).toEqual({
-        instances: [],
-        unknown: [],
-        inFlight: [],
-        unreadable: [],
-      });
+      expect(await journal({ scope }).read()).toEqual(NOTHING);
     }
   });
 
@@ -283,8 +326,10 @@ describe('the journal of an account', () => {
     await journal({ scope }).learnAccount('user-1');
     expect(await journal({ scope }).account()).toBe('user-1');
     expect(await journal({ scope: { ...scope, apiKey: `${KEY}x` } }).account()).toBeUndefined();
-    const [file = ''] = files();
-    expect(await readFile(join(state, 'journal', file), 'utf8')).not.toContain('canary');
+    const file = 'api.example.com/@keys/d7bc4d99e811719c1ce2d2c4.json';
+    expect(files()).toEqual([file]);
+    const text = await readFile(join(state, 'journal', file), 'utf8');
+    expect(JSON.parse(text)).toEqual({ version: 1, account: 'user-1' });
   });
 
   test('shows all records of the service while the account is unknown', async () => {
@@ -309,7 +354,7 @@ describe('an unreadable file', () => {
     expect(found.instances.map(({ id }) => id)).toEqual([OTHER]);
     expect(found.unreadable).toEqual([ID]);
     await own.read();
-    expect(warnings).toEqual([expect.stringContaining(path)]);
+    expect(warnings).toEqual([unread(path, 'instances')]);
     expect(await own.instance(ID)).toEqual({ kind: 'unreadable' });
     await own.observe({ id: ID, status: 'ACTIVE' });
     expect(await own.instance(ID)).toMatchObject({
@@ -318,6 +363,19 @@ describe('an unreadable file', () => {
     expect((await own.read()).unreadable).toEqual([]);
     expect(await readFile(`${path}.unreadable`, 'utf8')).toContain('torn');
   });
+
+  test.each(['instances', 'archive', 'deadlines', 'requests'] as const)(
+    'warns what is unknown without a file of %s',
+    async (kind) => {
+      await mkdir(folder(kind), { recursive: true });
+      const path = folder(kind, `${ID}.json`);
+      await writeFile(path, '{');
+      const found = { instances: [ID], requests: [path], archive: [], deadlines: [] }[kind];
+      const known = await journal().read({ archived: true });
+      expect(known).toEqual({ ...NOTHING, unreadable: found });
+      expect(warnings).toEqual([unread(path, kind)]);
+    },
+  );
 
   test.each([
     ['torn', '{"version":1,'],
@@ -328,16 +386,12 @@ describe('an unreadable file', () => {
     await mkdir(folder('requests'), { recursive: true });
     const path = folder('requests', '%4cost.json');
     await writeFile(path, text);
-    expect(await journal().read()).toMatchObject({
-      unknown: [],
-      inFlight: [],
-      unreadable: [path],
-    });
-    expect(warnings).toEqual([expect.stringContaining(path)]);
+    expect(await journal().read()).toEqual({ ...NOTHING, unreadable: [path] });
     await expect(journal().open({ ...request, name: 'Lost' }, NOBODY)).rejects.toMatchObject({
       failure: 'storage',
       mayBeBilling: true,
-      message: expect.stringContaining(path),
+      message: `Could not read the earlier request for Lost: ${path}`,
+      hint: 'check your instances in the web console, then delete the file',
     });
     await opened('other');
   });
@@ -357,9 +411,9 @@ describe('an unreadable file', () => {
     const record = { version: 1, id: ID, name: 'trainer', deadline, rescue: { paths: 'results' } };
     await writeFile(folder('deadlines', `${ID}.json`), JSON.stringify(record));
     expect(await journal().ends(ID)).toMatchObject({ deadline, rescue: undefined });
-    expect(await journal().deadlines()).toMatchObject([{ id: ID, deadline, rescue: undefined }]);
+    expect(await journal().deadlines()).toEqual([{ id: ID, name: ID, deadline }]);
     expect(warnings).toEqual([
-      expect.stringContaining('so the --rescue paths of its instance are unknown.'),
+      `Could not read the journal file ${folder('deadlines', `${ID}.json`)}, so the --rescue paths of its instance are unknown.`,
     ]);
   });
 
@@ -398,82 +452,32 @@ test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
 });
 
-describe('a request from another process', () => {
-  test("counts another process's request as in flight until 10 s after its timeout", async () => {
-    const alive = journal({ isAlive: () => true });
-    await opened('trainer', alive);
-    clock.advance(request.timeout_ms + 9_999);
-    expect(await alive.requests()).toMatchObject([{ isInFlight: true }]);
-    clock.advance(1);
-    expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
-  });
-
-  test("frees a request's name for only one of two new requests", async () => {
-    const { uid } = await opened();
-    const agreed = new Set([uid]);
-    const both = await Promise.all([
-      journal().open(request, agreed),
-      journal().open(request, agreed),
-    ]);
-    expect(both.filter((one) => one !== undefined)).toHaveLength(1);
-    expect(await journal().requests()).toHaveLength(2);
-  });
-
-  test('keeps a request if an untracked earlier request is refused late', async () => {
-    const first = await opened();
-    await journal().forget(first.uid);
-    const second = await opened();
-    await first.notMade();
-    expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
-  });
-
-  test('treats a request as unreadable if its source_id contains a path', async () => {
-    await opened();
-    const path = folder('requests', 'trainer.json');
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
-    const own = journal();
-    expect(await own.requests()).toEqual([]);
-    await own.requests();
-    expect(warnings).toEqual([expect.stringContaining(path)]);
-  });
+test('treats a request as unreadable if its source_id contains a path', async () => {
+  await opened();
+  const path = folder('requests', 'trainer.json');
+  const record = JSON.parse(await readFile(path, 'utf8'));
+  await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
+  const own = journal();
+  expect(await own.requests()).toEqual([]);
+  await own.requests();
+  expect(warnings).toEqual([unread(path, 'requests')]);
 });
 
 describe('an instance', () => {
-  test('reports a doubt about an instance that another request created', async () => {
-    const first = await opened('first');
-    clock.advance(1);
-    const second = await opened('second');
-    await second.made(ID);
-    expect(await first.doubt(ID, undefined)).toContain('known before');
-  });
-
-  test('rewrites an instance within ten minutes only if its status changed', async () => {
-    const seen = { id: ID, name: 'trainer', status: 'ACTIVE' };
-    await journal().add(ID, 'track', seen);
-    const path = folder('instances', `${ID}.json`);
-    const { ino } = await stat(path);
-    clock.advance(1000);
-    await journal().observe(seen);
-    expect((await stat(path)).ino).toBe(ino);
-    await journal().observe({ ...seen, status: 'STOPPED' });
-    expect((await stat(path)).ino).not.toBe(ino);
-  });
-
   test('treats an instance as unreadable if its last ID contains a path', async () => {
     await journal().add(ID, 'track', { id: ID, name: 'trainer', status: 'ACTIVE' });
     const path = folder('instances', `${ID}.json`);
     const record = JSON.parse(await readFile(path, 'utf8'));
     await writeFile(path, JSON.stringify({ ...record, last: { ...record.last, id: '../me' } }));
     expect((await journal().read()).instances).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining(path)]);
+    expect(warnings).toEqual([unread(path, 'instances')]);
   });
 
   test('treats an instance as unreadable if its file has the name of another', async () => {
     await journal().add(ID, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));
     expect((await journal().read()).instances).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining(OTHER)]);
+    expect(warnings).toEqual([unread(folder('instances', `${OTHER}.json`), 'instances')]);
   });
 
   test('finds an instance in another folder if its first file is unreadable', async () => {

@@ -25,6 +25,12 @@ beforeEach(async () => {
 const journal = (settings: Partial<JournalSettings> = {}) =>
   journalIn(state, { clock, ...settings });
 
+async function opened(own = journal()) {
+  const found = await own.open(request, NOBODY);
+  if (found === undefined) throw new Error('trainer is taken');
+  return found;
+}
+
 const requestPath = (file: string) =>
   join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
 
@@ -91,17 +97,30 @@ test('lets only one process change a deadline at a time', async () => {
   expect(error).toMatchObject({ failure: 'storage', retryable: true });
 });
 
-test('keeps the time when an instance was first read as TERMINATED', async () => {
-  await journal().add(ID, 'track', { id: ID, status: 'TERMINATED' });
-  const seen = (await journal().read({ archived: true })).instances[0]?.last?.seen_at;
-  expect(seen).toBeDefined();
-  clock.advance(11 * 60_000);
-  await journal().observe({ id: ID, status: 'TERMINATED' });
-  expect(await journal().instance(ID)).toMatchObject({ instance: { last: { seen_at: seen } } });
+test("counts another process's request as in flight until 10 s after its timeout", async () => {
+  const alive = journal({ isAlive: () => true });
+  await opened(alive);
+  clock.advance(request.timeout_ms + 9_999);
+  expect(await alive.requests()).toMatchObject([{ isInFlight: true }]);
+  clock.advance(1);
+  expect(await alive.requests()).toMatchObject([{ isInFlight: false }]);
 });
 
-test('reports a doubt about an instance that was known before the request', async () => {
-  await journal().add(ID, 'track');
-  const made = await journal().open(request, NOBODY);
-  expect(await made?.doubt(ID, 'trainer')).toContain('known before');
+test("frees a request's name for only one of two new requests", async () => {
+  const { uid } = await opened();
+  const agreed = new Set([uid]);
+  const both = await Promise.all([
+    journal().open(request, agreed),
+    journal().open(request, agreed),
+  ]);
+  expect(both.filter((one) => one !== undefined)).toHaveLength(1);
+  expect(await journal().requests()).toHaveLength(2);
+});
+
+test('keeps a request if an untracked earlier request is refused late', async () => {
+  const first = await opened();
+  await journal().forget(first.uid);
+  const second = await opened();
+  await first.notMade();
+  expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
 });

