@@ -131,9 +131,12 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
   await writeFile(path(2), '{"version": 3, "anything": true}');
   const { jobs, newer } = await readAllJobs(context);
   expect(jobs).toMatchObject([{ name: 'job-1' }]);
-  expect(newer).toMatchObject([{ failure: 'storage', message: expect.stringContaining(path(2)) }]);
+  const message = `A newer gpucloud wrote the job ${path(2)} (version 3).`;
+  const hint = 'update gpucloud on this computer';
+  const error = { failure: 'storage', message, hint, mayBeBilling: true };
+  expect(newer).toMatchObject([error]);
   // A process that drives the job must not replace the newer record.
-  await expect(readJob(uidOf(2), context)).rejects.toMatchObject({ failure: 'storage' });
+  await expect(readJob(uidOf(2), context)).rejects.toMatchObject(error);
 });
 
 test('writes nothing over a job that another process has ended', async () => {
