@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
-import { keptOutput } from '../../src/jobs/kept.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
 import { note } from '../../src/jobs/record/note.ts';
@@ -226,32 +225,6 @@ test('keeps the last 100 ended jobs and every open job', async () => {
   });
   for (const at of [0, 2]) expect(await names()).not.toContain(`job-${at}`);
   expect(await names()).toContain('job-1');
-});
-
-test('reads the last lines of kept output across 64 KiB blocks', async () => {
-  const blocks = 64 * 1024;
-  const texts = [
-    '',
-    'one',
-    'one\n',
-    '\n\n',
-    'a\nb\nc',
-    'a\nb\nc\n',
-    `${'x'.repeat(blocks - 1)}\ny\n`,
-    `${'x'.repeat(blocks)}\ny`,
-    `x\n${'y'.repeat(2 * blocks)}\n`,
-    'line\n'.repeat(40_000),
-  ];
-  const record = await job(1);
-  for (const text of texts) {
-    await writeFile(path(1, 'out.0'), text);
-    const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-    for (const count of [1, 2, 3, 30_000]) {
-      let read = '';
-      for await (const chunk of keptOutput(record, 'out', { lines: count }, context)) read += chunk;
-      expect(read === lines.slice(-count).join(''), `${count} of ${text.length}`).toBe(true);
-    }
-  }
 });
 
 test.each([
