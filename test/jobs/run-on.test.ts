@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ODD } from './odd-name.ts';
 import { exited, LASTS, started } from './stories.ts';
 
 let world: LoopbackWorld;
@@ -28,14 +29,13 @@ describe('run --on', () => {
   });
 
   test('runs one job at a time, and leaves the earlier one open', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect((await world.runOn(LASTS, '--detach')).code).toBe(0);
     await started(world);
     expect(await world.runOn('echo ran')).toEqual({
       code: 5,
       stdout: '',
-      stderr:
-        'error: Another job runs on dev.\nhint: see its output: gpucloud jobs logs dev; stop it: gpucloud jobs stop dev\n',
+      stderr: `error: Another job runs on ${ODD}.\nhint: see its output: gpucloud jobs logs ${NEW}; stop it: gpucloud jobs stop ${NEW}\n`,
     });
     expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
   });
@@ -58,13 +58,13 @@ describe('run --on', () => {
       id: `k-${name}`,
       public_key: readFileSync(world.local(`.ssh/${name}.pub`), 'utf8'),
     }));
-    world.renting.rent(NEW, 'dev', { ssh_keys: keys } as object);
+    world.renting.rent(NEW, ODD, { ssh_keys: keys } as object);
     const run = (...flags: string[]) =>
       world.gpucloud(['run', '--on', NEW, ...flags, '--', 'sh', '-c', 'exit 3']);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
     // The next job reuses the stored identity.
-    world.renting.rent(NEW, 'dev', { ssh_keys: [] } as object);
+    world.renting.rent(NEW, ODD, { ssh_keys: [] } as object);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
@@ -73,7 +73,7 @@ describe('run --on', () => {
     [false, { status: 'EXITED', exit_code: 4 }],
     [true, { status: 'LOST', exit_code: null }],
   ])('shows how a job ended that another one replaced (lost: %s)', async (isLost, ended) => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     if (isLost) rmSync(join(world.job, 'exit'));
@@ -83,16 +83,28 @@ describe('run --on', () => {
   });
 
   test('says that a detached command has exited while its instance bills', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
-      'dev still has the output of its job. It may be billing. To copy the output: gpucloud jobs attach dev\n',
+      `${ODD} still has the output of its job. It may be billing. To copy the output: gpucloud jobs attach ${NEW}\n`,
     );
   });
 
+  test('skips a setup that has succeeded', async () => {
+    world.renting.rent(NEW, ODD);
+    const outcome = (said: string) => ({
+      ...{ code: 0, stdout: 'ran\n' },
+      stderr: `Connecting to ${ODD}\n${said}sh -c 'echo ran': exit code 0\n${ODD} keeps running and billing. To terminate it: gpucloud instances terminate ${NEW}\n`,
+    });
+    const run = () => world.runOn('echo ran', '--setup', 'echo set up >&2');
+    expect(await run()).toEqual(outcome("Running the setup, then sh -c 'echo ran'\nset up\n"));
+    const note = `Skipped the setup: it has succeeded on ${ODD}. --setup-again repeats it.\n`;
+    expect(await run()).toEqual(outcome(`${note}Running sh -c 'echo ran'\n`));
+  });
+
   test('exits with 5 without connecting to a terminating instance', async () => {
-    world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
+    world.renting.rent(NEW, ODD, { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
     expect(stderr).toMatch(/ is TERMINATING\./);
@@ -104,15 +116,15 @@ describe('run --on', () => {
     [
       'is interrupted',
       130,
-      'Stopped following dev. Its command exited with 4.\nhint: follow it again: gpucloud jobs attach dev; stop it: gpucloud jobs stop dev\n',
+      `Stopped following ${ODD}. Its command exited with 4.\nhint: follow it again: gpucloud jobs attach ${NEW}; stop it: gpucloud jobs stop ${NEW}\n`,
     ],
     [
       'cannot store the results',
       125,
-      "error: dev: Could not copy files out: LOCAL can't be written (EEXIST). The instance still has its results.\nhint: follow it again: gpucloud jobs attach dev\n",
+      `error: ${ODD}: Could not copy files out: LOCAL can't be written (EEXIST). The instance still has its results.\nhint: follow it again: gpucloud jobs attach ${NEW}\n`,
     ],
   ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     const local = world.local('out');
     const flags = ['--detach', '--fetch', `out:${local}`];
     expect(await world.runOn(MAKES_OUT, ...flags)).toMatchObject({ code: 0 });
@@ -126,9 +138,9 @@ describe('run --on', () => {
         return undefined;
       };
     } else writeFileSync(local, 'in the way');
-    const attached = await world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
+    const attached = await world.gpucloud(['jobs', 'attach', NEW], { interrupts });
     expect(attached.code, `${how} ${attached.stderr}`).toBe(code);
-    const progress = 'Connecting to dev\nRunning COMMAND\nFetching out\n';
+    const progress = `Connecting to ${ODD}\nRunning COMMAND\nFetching out\n`;
     expect(attached.stderr.replace(local, 'LOCAL').replaceAll(SHOWN, 'COMMAND')).toBe(
       `${progress}COMMAND: exit code 4\n${message}`,
     );
@@ -136,30 +148,29 @@ describe('run --on', () => {
   });
 
   test('says how to get the results of a stopped instance', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
-    world.renting.rent(NEW, 'dev', { status: 'STOPPED' });
-    const { code, stderr } = await jobs('attach', 'dev');
+    world.renting.rent(NEW, ODD, { status: 'STOPPED' });
+    const { code, stderr } = await jobs('attach', NEW);
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
+      /error: my box: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
     );
     expect(await world.runOn('echo ran')).toEqual({
       code: 5,
       stdout: '',
-      stderr:
-        'error: dev is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
+      stderr: `error: ${ODD} is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start ${NEW} --wait=ssh\n`,
     });
   });
 
   test('reports that the command may still run if the instance is unreachable', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
     world.ssh.refuse = () => HOST_KEY;
-    const { code, stderr } = await jobs('attach', 'dev');
+    const { code, stderr } = await jobs('attach', NEW);
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: dev has a new host key: .*\. Its command may still run\.$/m,
+      /error: my box: my box has a new host key: .*\. Its command may still run\.$/m,
     );
   });
 });
