@@ -71,7 +71,8 @@ describe('--keep-on-failure', () => {
 test('reports a lost job only in the first reap', async () => {
   await world.detach('sleep 60');
   await killSupervisor(world);
-  expect((await reap()).rows).toMatchObject([{ name: 'job', outcome: 'lost', exit_code: null }]);
+  const rows = [{ name: 'job', outcome: 'lost', exit_code: null }];
+  expect(await reap()).toMatchObject({ code: 125, rows });
   expect(await reap()).toMatchObject({ code: 0, rows: [] });
   const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
   expect(stderr).toContain('disappeared without an exit code');

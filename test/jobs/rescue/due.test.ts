@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { dueOf, markDue } from '../../../src/jobs/rescue/pass.ts';
 import type { RescueRecord } from '../../../src/journal/index.ts';
 
-const [DEADLINE, LATER, AFTER] = ['12:00', '12:50', '13:00'].map(
-  (time) => `2026-01-15T${time}:00.000Z`,
-);
+const DEADLINE = '2026-01-15T12:00:00.000Z';
+const [LATER, AFTER] = ['2026-01-15T12:50:00.000Z', '2026-01-15T13:00:00.000Z'];
 const NOW = Date.parse(LATER);
 
 const rescue = { uid: 'r', paths: [], budget: null, early: 0 };

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
@@ -110,8 +109,8 @@ describe('the time that a budget pays for', () => {
 });
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
-const host = { home: homedir() } as Context['host'];
 const at = (path: string) => resolve(path);
+const host = { home: at('src') } as Context['host'];
 
 test.each<[string, string[], string[], string[]]>([
   ['a path', ['out'], ['a'], [at('a/out')]],
@@ -128,10 +127,24 @@ test.each<[string, string[], string[], string[]]>([
   });
 });
 
-test('--rescue refuses a folder of an instance that is a file', async () => {
-  await expect(toRescue({ rescue: ['out', 'log'] }, ['package.json'], { host })).rejects.toThrow(
-    `--rescue "out": "${at('package.json')}" is not a folder`,
+const HOME = `contains your home folder\nname a folder for the files: 'REMOTE:LOCAL'`;
+
+test.each<[string[], string]>([
+  [['out', 'log'], ` "out": "${at('package.json')}" is not a folder\n`],
+  [['out:/dev/null/x'], ' "out": "/dev/null" is not a folder\n'],
+  [['none', 'out'], `: "none" can't be combined with paths\n`],
+  [[], '-budget needs --rescue\n'],
+  [['out:src'], ` "out": "${at('src')}" ${HOME}`],
+  [['out:.'], ` "out": "${at('.')}" ${HOME}`],
+  [['out/*:src'], ` "out/*": "${at('src')}/" ${HOME}`],
+])('refuses --rescue %j', async (rescue, text) => {
+  const flags = { ...(rescue.length > 0 && { rescue }), rescueBudget: priceIn('5') };
+  const refused = toRescue(flags, ['package.json'], { host });
+  const { message, hint = '' }: CliError = await refused.then(
+    () => expect.fail('accepted'),
+    (error) => error,
   );
+  expect(`${message}\n${hint}`).toBe(`--rescue${text}`);
 });
 
 test('says what was copied, what was not, and what that means for the instance', () => {
