@@ -127,18 +127,6 @@ describe('gpucloud run --here', () => {
     expect(stderr).toMatch(/^error: job-\d: .*out of stock/m);
   });
 
-  test('runs on the remaining instances if --min-count allows it', async () => {
-    world.renting.posts = [() => no(409, 'out of stock')];
-    const { code, stderr } = await here('exit 3', ['--min-count', '1']);
-    expect({ code, statuses: Object.values(statuses()) }).toEqual({
-      code: 3,
-      statuses: ['TERMINATING'],
-    });
-    expect(stderr).toMatch(/^warning: Could not rent job-\d: .*out of stock/m);
-    // An instance that was not rented costs nothing.
-    expect(report()).toMatchObject({ terminated: true, cost: null, cost_at_most: '89.90' });
-  });
-
   test('terminates an instance at its deadline while others are still to be rented', async () => {
     world.renting.posts = Array.from(
       { length: 60 },
@@ -331,11 +319,6 @@ describe('gpucloud run --here with one instance', () => {
     expect(code).not.toBe(125);
     expect(stderr).toMatch(/^error: (?!job).*out of stock/m);
     expect(stderr).not.toContain('Terminated');
-  });
-
-  test("prints the job's maximum cost", async () => {
-    const { stderr } = await alone('true');
-    expect(stderr).toMatch(/^Terminated job after \d+ s\.\nIt cost at most 89\.90 ₽[.:]/m);
   });
 
   test("exits with 125 if the command can't be started", async () => {

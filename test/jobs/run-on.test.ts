@@ -13,8 +13,6 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const HOST_KEY = 'Host key verification failed.';
-
 const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
 
 describe('run --on', () => {
@@ -164,16 +162,5 @@ describe('run --on', () => {
       stdout: '',
       stderr: `error: ${ODD} is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start ${NEW} --wait=ssh\n`,
     });
-  });
-
-  test('reports that the command may still run if the instance is unreachable', async () => {
-    world.renting.rent(NEW, ODD);
-    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
-    world.ssh.refuse = () => HOST_KEY;
-    const { code, stderr } = await jobs('attach', NEW);
-    expect(code).toBe(125);
-    expect(stderr).toMatch(
-      /error: my box: my box has a new host key: .*\. Its command may still run\.$/m,
-    );
   });
 });

@@ -221,23 +221,6 @@ describe('reap', () => {
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
   });
 
-  test('skips a job that another process follows', async () => {
-    const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
-    await until(() => existsSync(join(world.job, 'pid')));
-    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
-    writeFileSync(join(world.job, 'work', 'go'), '');
-    expect(await ended).toMatchObject({ code: 3 });
-  });
-
-  test('exits with 125 for a command whose folder disappeared', async () => {
-    await world.detach('true');
-    await exited(world);
-    rmSync(world.job, { recursive: true });
-    const { code, rows } = await reap(world);
-    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'lost' }] });
-    expect(world.status()).toBe('ACTIVE');
-  });
-
   test('terminates an instance on which no command was started', async () => {
     await world.detach('true');
     await exited(world);
