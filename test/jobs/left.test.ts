@@ -57,6 +57,7 @@ const JOBS: readonly [how: string, record: object, job: object, before?: RentedR
   ['whose command is lost', { lost_at: '2026-01-15T13:00:00.000Z' }, INTERRUPTED],
   ['of --here', { here: true }, INTERRUPTED],
   ['of --on', { on: true }, INTERRUPTED],
+  ['of --on that exited', { on: true, exit_code: 4 }, INTERRUPTED],
   ['of --on out of reach', { on: true }, failed('unreachable')],
   ['of --on with results', { on: true, exit_code: 3 }, failed('refused')],
   ['out of reach', {}, {}],
@@ -124,6 +125,10 @@ test('reports how a job stands that goes on', async () => {
     a job of --on: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
       interrupted
       Stopped following box. Its command may still run.
+      follow it again: gpucloud jobs attach box; stop it: gpucloud jobs stop box
+    a job of --on that exited: {"terminated":false,"stage":"running","kept":null,"command_exit_code":4}
+      interrupted
+      Stopped following box. Its command exited with 4.
       follow it again: gpucloud jobs attach box; stop it: gpucloud jobs stop box
     a job of --on out of reach: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
       runFailed
