@@ -74,17 +74,6 @@ describe('terminating the instance', () => {
     expect(other.exitCode).toBe(null);
   });
 
-  test('uses the known price if the service does not respond afterwards', async () => {
-    let reads = 0;
-    world.renting.onRead = async (id) => {
-      if (world.status() === 'TERMINATING') reads += 1;
-      if (reads > 0) world.renting.failing.add(`/instances/${id}`);
-    };
-    const { code, stderr } = await world.run('exit 3', []);
-    expect({ code, reads }, stderr).toEqual({ code: 3, reads: 1 });
-    expect(stderr).toMatch(/^It cost at most 89\.90 ₽[.:]/m);
-  });
-
   test('reports an instance that somebody else has terminated', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
