@@ -162,15 +162,6 @@ test("keeps the command's exit code in jobs stop --no-fetch", async () => {
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 
-test('reports exit code 125 for a lost command after jobs stop', async () => {
-  const report = local('report.json');
-  await world.detach('sleep 60', '--report', report);
-  await killSupervisor(world);
-  await world.gpucloud(['jobs', 'stop', 'job']);
-  expect(readReport(report)).toMatchObject({ command_exit_code: null, exit_code: 125 });
-  expect(await shown()).toMatchObject({ status: 'LOST', phase: 'running' });
-});
-
 test('reap says that a command ran until the deadline, and its job is not lost', async () => {
   await world.detach('sleep 60');
   world.advance(5 * 3_600_000);

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,13 @@ import { follow, offsetsOf } from '../../src/jobs/remote/follow.ts';
 import { readFrames } from '../../src/jobs/remote/frames.ts';
 import { probe } from '../../src/jobs/remote/probe.ts';
 import { createRemoteShell, lastOf } from '../../src/jobs/remote/remote-shell.ts';
-import { FOLDER, FOLLOWING, STARTED } from '../../src/jobs/remote/supervisor.ts';
+import {
+  FOLDER,
+  FOLLOWING,
+  START,
+  STARTED,
+  supervisorOf,
+} from '../../src/jobs/remote/supervisor.ts';
 import { within } from '../../src/jobs/remote/within.ts';
 import { interruptCommand } from '../../src/jobs/stages/follow-to-end.ts';
 import { startCommand } from '../../src/jobs/stages/start-command.ts';
@@ -178,6 +185,21 @@ describe('a failed request to the instance', () => {
 test('returns once the instance confirms that the command has started', async () => {
   const answer = `cat >/dev/null; echo Welcome; echo '${STARTED}'; exec sleep 60`;
   await startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
+});
+
+test('starts nothing if the script is cut off', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
+  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'job');
+  for (const [text, isStarted] of [
+    [supervisor.slice(0, -10), false],
+    [supervisor, true],
+  ] as const) {
+    const running = await localShell(home, ['sh']).start(START, [], never, text);
+    running.stdout.resume();
+    expect((await running.ended) === 0).toBe(isStarted);
+    expect(existsSync(join(home, FOLDER, 'started'))).toBe(isStarted);
+  }
+  await rm(home, { recursive: true });
 });
 
 /** The output of a probe. */

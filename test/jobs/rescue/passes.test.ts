@@ -446,22 +446,13 @@ test('instances rescue NAME none removes nothing and copies nothing, but says ho
 
 describe('create --rescue', needs('ssh'), () => {
   const AFTER = ['--terminate-after', '1h'];
-  test.each([
-    [
-      'without a deadline or an idle rule',
-      ['--rescue', 'out'],
-      'error: --rescue needs a deadline or an idle rule: without one, nothing ends the instance by itself\n' +
-        'hint: add --terminate-after 4h or --if-idle 45m\n',
-    ],
-    [
-      'with a budget that is not a number',
-      [...AFTER, '--rescue', 'out', '--rescue-budget', 'much'],
-      'error: --rescue-budget "much": must be a decimal number of roubles, such as 1500 or 99.90\n',
-    ],
-  ])('exits with 2 and sends nothing %s', async (_how, words, message) => {
+  test('exits with 2 and sends nothing without a deadline or an idle rule', async () => {
     world.renting.sshKeys = [addKey(world.local('.'))];
-    const { code, stdout, stderr } = await world.gpucloud([...CREATE_BOX, ...words]);
-    expect({ code, stdout, stderr }).toEqual({ code: 2, stdout: '', stderr: message });
+    const stderr =
+      'error: --rescue needs a deadline or an idle rule: without one, nothing ends the instance by itself\n' +
+      'hint: add --terminate-after 4h or --if-idle 45m\n';
+    const outcome = await world.gpucloud([...CREATE_BOX, '--rescue', 'out']);
+    expect(outcome).toEqual({ code: 2, stdout: '', stderr });
     expect(world.service.requests).toEqual([]);
   });
 
