@@ -231,6 +231,7 @@ describe('Ctrl-C or a signal during the command', () => {
     press();
     const { code, stderr } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
+    expect(stderr).not.toContain('Interrupting the command');
     expect(existsSync(world.local('out'))).toBe(false);
   });
 });
