@@ -51,7 +51,7 @@ export async function createJob(
     by,
     command: given.command,
     early: given.early,
-    isUnsaved: given.isUnsaved ?? false,
+    isUnsaved: given.isUnsaved,
     stops: stops ?? createStops({ id, deadline, grace, leaves, ...extra }, context),
     phases: createPhases(name, context, by === 'reap' || given.together !== undefined),
     together: given.together,

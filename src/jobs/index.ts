@@ -18,7 +18,7 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
   const sync = plan.files?.folder ?? null;
   const start = { id: null, name, on: false, here: false, sync, grace: 0 };
   await warnIfUnarmed(plan, context);
-  const job: Noted = { record: await newRecord(plan, start, context), isUnsaved: false };
+  const job: Noted = { record: await newRecord(plan, start, context) };
   const handedOver = await withJob(job.record, context, async () => {
     // On disk before the request: if this process is killed, another one finds the job.
     const from = (at: number) => plan.given.from('fetch', at);

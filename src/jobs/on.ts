@@ -150,7 +150,7 @@ async function replaceJobs(
     const exit = seen.exitCode === undefined ? { lost_at: now } : exitOf(seen.exitCode);
     const end = exit_code === null ? exit : {};
     const change = { ...end, ended_at: now, reason: 'Another job replaced it.' };
-    await withJob(record, context, () => note({ record, isUnsaved: false }, change, context));
+    await withJob(record, context, () => note({ record }, change, context));
   }
 }
 

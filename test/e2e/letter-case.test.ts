@@ -93,7 +93,7 @@ describe('a case-insensitive folder', needs('root', 'lowntfs-3g', 'mkntfs', '/de
     const unpacking = {
       folder: into,
       links: [],
-      files: 0,
+      hasFiles: false,
       onSkipped: (path: string) => skipped.push(path),
       onFailed: (path: string) => expect.unreachable(path),
     };

@@ -27,7 +27,7 @@ async function jobOf(context: Context): Promise<Noted> {
   const rest = { exclude: [], fetch: [], how: { options: [], words: [] }, report_file: null };
   const start = { id: null, name: 'job', on: false, here: false, sync: null, grace: 0 };
   const plan = { ...given, ...rest } as unknown as JobPlan;
-  return { record: await newRecord(plan, start, context), isUnsaved: false };
+  return { record: await newRecord(plan, start, context) };
 }
 
 describe('the cost of a job', () => {

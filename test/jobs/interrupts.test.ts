@@ -231,32 +231,25 @@ describe('Ctrl-C or a signal during the command', () => {
     press();
     const { code, stderr } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
-    expect(existsSync(world.local('out'))).toBe(false);
     expect(stderr).not.toContain('Interrupting the command');
+    expect(existsSync(world.local('out'))).toBe(false);
   });
 });
 
 describe('a signal after the command has exited', () => {
-  test('prints on Ctrl-C during the fetch that another press skips it', async () => {
-    const { code, stderr } = await world.run('echo x >result; exit 3', fetching(), {
-      interrupts: pressingAtFetch(),
-    });
+  test.each([
+    ['terminates job', 'run'],
+    ['leaves dev', 'run --on'],
+  ])('prints on Ctrl-C during the fetch that another press %s, with %s', async (ends, how) => {
+    const [script, interrupts] = ['echo x >result; exit 3', pressingAtFetch()];
+    if (how !== 'run') world.renting.rent(NEW, 'dev');
+    const on = ['run', '--on', NEW, '--identity', world.local('key'), ...fetching()];
+    const { code, stderr } = await (how === 'run'
+      ? world.run(script, fetching(), { interrupts })
+      : world.gpucloud([...on, '--', 'sh', '-c', script], { interrupts }));
     expect(code, stderr).toBe(3);
-    expect(stderr).toContain(
-      'Still fetching results. Ctrl-C again terminates job and skips the rest.',
-    );
-    expect(stderr).not.toContain('Interrupting the command');
+    expect(stderr).toContain(`Still fetching results. Ctrl-C again ${ends} and skips the rest.`);
     expect(existsSync(world.local('result'))).toBe(true);
-  });
-
-  test('prints on Ctrl-C during the fetch that another press leaves the --on instance running', async () => {
-    world.renting.rent(NEW, 'dev');
-    const argv = ['run', '--on', NEW, '--identity', world.local('key'), ...fetching()];
-    const { code, stderr } = await world.gpucloud([...argv, '--', 'sh', '-c', 'echo x >result'], {
-      interrupts: pressingAtFetch(),
-    });
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('Still fetching results. Ctrl-C again leaves dev and skips the rest.');
   });
 
   test('exits with 143 on SIGTERM during the fetch, and skips the results', async () => {

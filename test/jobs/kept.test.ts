@@ -127,10 +127,12 @@ describe('kept output', () => {
     [['a\nb\n'], 9, 'a\nb\n'],
     [['a\nb', 'c\nd\n'], 2, 'bc\nd\n'],
     [['a\n', 'b\n'], 1, 'b\n'],
-    [[`x\n${long}`], 1, long],
+    [[`\n${long}`], 1, long],
     [[`x\n${long}\n`], 1, `${long}\n`],
+    [[`${long.slice(1)}\ny\n`], 1, 'y\n'],
+    [['line\n'.repeat(40_000)], 30_000, 'line\n'.repeat(30_000)],
     [['', ''], 1, ''],
-  ])('reads the last lines of %j: %i', async (segments, lines, text) => {
+  ])('reads the last lines, row %#', async (segments, lines, text) => {
     await mkdir(join(state, 'jobs'));
     let at = 0;
     for (const segment of segments) {

@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
 import { HereRun } from '../../src/jobs/here/run.ts';
 import type { JobPlan } from '../../src/jobs/job.ts';
 import { copyLine, createPhases, progressText } from '../../src/jobs/phases.ts';
@@ -66,16 +67,40 @@ test.each([
   expect([...shown].length).toBeLessThanOrEqual(columns - 2);
 });
 
-test('shows the bytes of all instances of run --here together', async () => {
+/** Builds a run of three instances, and what it says. */
+function runOf(plan: object) {
   const said: string[] = [];
   const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
+  const warn = (code: string, text: string) => said.push(`${code}: ${text}`);
   const context = {
-    err: { progress, note: () => undefined },
+    err: { progress, note: () => undefined, warn },
     host: { stderr: {} },
     clock: { monotonic: () => 0 },
     signal: new AbortController().signal,
   } as unknown as Context;
-  const run = new HereRun({ names: ['a', 'b'], fetch: [] } as unknown as JobPlan, '/', context);
+  return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
+}
+
+test.each([
+  [undefined, ['c'], 'a: No a.'],
+  [2, ['c'], 'Fewer than 2 instances (--min-count) could be rented. a: No a.'],
+  [1, ['a', 'c'], undefined],
+])(
+  'names each refused instance of run --here, with --min-count %j',
+  async (minCount, warned, message) => {
+    const { run, said } = runOf({ names: ['a', 'b', 'c'], here: { minCount } });
+    const no = (name: string) => run.rented(name, new CliError('wrongState', `No ${name}.`));
+    await Promise.all([no('c'), no('a'), run.rented('b')]);
+    expect(said).toEqual(warned.map((name) => `incomplete: Could not rent ${name}: No ${name}.`));
+    expect({ message: run.failure?.message, isOver: run.needless.aborted }).toEqual({
+      message,
+      isOver: message !== undefined,
+    });
+  },
+);
+
+test('shows the bytes of all instances of run --here together', async () => {
+  const { run, said } = runOf({ names: ['a', 'b'] });
   await Promise.all([run.rented('a'), run.rented('b')]);
   run.copied('a', 100, 1_000);
   run.copied('b', 500, 1_000);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
-import { keptOutput } from '../../src/jobs/kept.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
 import { note } from '../../src/jobs/record/note.ts';
@@ -110,16 +109,46 @@ test.each([
   ]);
 });
 
+/** Lists the jobs that ran since that minute, without looking at an instance. */
+async function rowsSince(from: number) {
+  const journal = { ...(await context.journal()), ends: async () => ({ deadline: null }) };
+  const serviceClock = { now: () => START };
+  const own = { ...context, journal: async () => journal, serviceClock } as unknown as Context;
+  return (await jobRows(START + from * 60_000, own)).rows;
+}
+
+test('shows the last phase of each job, and how it ended', async () => {
+  const at = new Date(START).toISOString();
+  const [signed, ended] = [{ id: 'a', here: true, signed_in_at: at }, { ended_at: at }];
+  const ran = { ...signed, command_started_at: at };
+  const fetched = { fetch: [{ remote: 'out', local: '/out/', fetched_at: at }] };
+  const failed = { ...signed, exit_code: 3, setup_exit_code: 3 };
+  const jobs: [string, Partial<JobRecord>][] = [
+    ['renting EXITED null', ended],
+    ['starting RUNNING null', { id: 'a', here: true }],
+    ['starting EXITED null', { id: 'a', ...ended }],
+    ['copying RUNNING null', signed],
+    ['running LOST null', ran],
+    ['running LOST null', { ...ran, ...ended }],
+    ['fetching EXITED 5', { ...ran, ...ended, exit_code: 5 }],
+    ['done EXITED 5', { ...ran, ...ended, ...fetched, exit_code: 5 }],
+    ['terminating EXITED 5', { ...ran, ...fetched, exit_code: 5, ending_at: at }],
+    ['done EXITED 5', { ...ran, ...ended, ...fetched, exit_code: 5, ending_at: at }],
+    ['setup EXITED 3', { ...failed, ...ended }],
+  ];
+  for (const [each, [, change]] of jobs.entries()) await writeJob(await job(each, change), context);
+  const rows = (await rowsSince(-1)).reverse();
+  expect(rows.map((row) => `${row.phase} ${row.status} ${row.exit_code}`)).toEqual(
+    jobs.map(([row]) => row),
+  );
+});
+
 test('lists the jobs that ran since a time, and every job that may still run', async () => {
   const time = (at: number) => new Date(START + at * 60_000).toISOString();
   await writeJob(await job(1, { id: 'a', ended_at: time(2) }), context);
   await writeJob(await job(3, { id: 'b', ended_at: time(9) }), context);
   await writeJob(await job(0, { id: 'c', here: true }), context);
-  const journal = { ...(await context.journal()), ends: async () => ({ deadline: null }) };
-  const serviceClock = { now: () => START };
-  const own = { ...context, journal: async () => journal, serviceClock } as unknown as Context;
-  const since = async (from: number) =>
-    (await jobRows(START + from * 60_000, own)).rows.map(({ name }) => name);
+  const since = async (from: number) => (await rowsSince(from)).map(({ name }) => name);
   expect(await since(Number.NEGATIVE_INFINITY)).toEqual(['job-3', 'job-1', 'job-0']);
   expect(await since(2)).toEqual(['job-3', 'job-1', 'job-0']);
   expect(await since(5)).toEqual(['job-3', 'job-0']);
@@ -131,14 +160,17 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
   await writeFile(path(2), '{"version": 3, "anything": true}');
   const { jobs, newer } = await readAllJobs(context);
   expect(jobs).toMatchObject([{ name: 'job-1' }]);
-  expect(newer).toMatchObject([{ failure: 'storage', message: expect.stringContaining(path(2)) }]);
+  const message = `A newer gpucloud wrote the job ${path(2)} (version 3).`;
+  const hint = 'update gpucloud on this computer';
+  const error = { failure: 'storage', message, hint, mayBeBilling: true };
+  expect(newer).toMatchObject([error]);
   // A process that drives the job must not replace the newer record.
-  await expect(readJob(uidOf(2), context)).rejects.toMatchObject({ failure: 'storage' });
+  await expect(readJob(uidOf(2), context)).rejects.toMatchObject(error);
 });
 
 test('writes nothing over a job that another process has ended', async () => {
   const ended_at = new Date(START).toISOString();
-  const held = { record: await job(1), isUnsaved: false };
+  const held = { record: await job(1) };
   await writeJob(held.record, context);
   expect(await readEnded(uidOf(1), context)).toBeUndefined();
   await writeJob(await job(1, { ended_at }), context);
@@ -149,7 +181,7 @@ test('writes nothing over a job that another process has ended', async () => {
 test('warns once if what happened to a job cannot be stored', async () => {
   await rm(join(state, 'jobs'), { recursive: true });
   await writeFile(join(state, 'jobs'), '');
-  const held = { record: await job(1), isUnsaved: false };
+  const held = { record: await job(1) };
   await note(held, { exit_code: 5 }, context);
   await note(held, { kept: 'results' }, context);
   expect(held.record).toMatchObject({ exit_code: 5, kept: 'results' });
@@ -163,7 +195,7 @@ test('saves the printed position a second after it changed, and not while it is 
     slept.push(time);
     return new Promise<void>((resolve) => wake.push(resolve));
   };
-  const held = { record: await job(1), isUnsaved: false };
+  const held = { record: await job(1) };
   const offsets = { out: 0, err: 0 };
   const own = { ...context, clock: { ...context.clock, sleep } } as Context;
   const position = createPosition(held as unknown as Job, offsets, own);
@@ -223,32 +255,6 @@ test('keeps the last 100 ended jobs and every open job', async () => {
   });
   for (const at of [0, 2]) expect(await names()).not.toContain(`job-${at}`);
   expect(await names()).toContain('job-1');
-});
-
-test('reads the last lines of kept output across 64 KiB blocks', async () => {
-  const blocks = 64 * 1024;
-  const texts = [
-    '',
-    'one',
-    'one\n',
-    '\n\n',
-    'a\nb\nc',
-    'a\nb\nc\n',
-    `${'x'.repeat(blocks - 1)}\ny\n`,
-    `${'x'.repeat(blocks)}\ny`,
-    `x\n${'y'.repeat(2 * blocks)}\n`,
-    'line\n'.repeat(40_000),
-  ];
-  const record = await job(1);
-  for (const text of texts) {
-    await writeFile(path(1, 'out.0'), text);
-    const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-    for (const count of [1, 2, 3, 30_000]) {
-      let read = '';
-      for await (const chunk of keptOutput(record, 'out', { lines: count }, context)) read += chunk;
-      expect(read === lines.slice(-count).join(''), `${count} of ${text.length}`).toBe(true);
-    }
-  }
 });
 
 test.each([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ODD } from './odd-name.ts';
 import { exited, LASTS, started } from './stories.ts';
 
 let world: LoopbackWorld;
@@ -11,8 +12,6 @@ beforeEach(async () => {
   world = await createLoopbackWorld();
 });
 afterEach(() => world.close());
-
-const HOST_KEY = 'Host key verification failed.';
 
 const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
 
@@ -28,16 +27,18 @@ describe('run --on', () => {
   });
 
   test('runs one job at a time, and leaves the earlier one open', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
+    await world.gpucloud(['instances', 'expire', NEW, '--after', '1h']);
     expect((await world.runOn(LASTS, '--detach')).code).toBe(0);
     await started(world);
     expect(await world.runOn('echo ran')).toEqual({
       code: 5,
       stdout: '',
-      stderr:
-        'error: Another job runs on dev.\nhint: see its output: gpucloud jobs logs dev; stop it: gpucloud jobs stop dev\n',
+      stderr: `error: Another job runs on ${ODD}.\nhint: see its output: gpucloud jobs logs ${NEW}; stop it: gpucloud jobs stop ${NEW}\n`,
     });
-    expect(world.record()).toMatchObject({ ended_at: null, lost_at: null });
+    const { grace, ...record } = world.record();
+    expect(record).toMatchObject({ ended_at: null, lost_at: null });
+    expect(Math.round(grace / 60_000)).toBe(6);
   });
 
   test("finds the private key of an instance's SSH key without --identity", async () => {
@@ -58,13 +59,13 @@ describe('run --on', () => {
       id: `k-${name}`,
       public_key: readFileSync(world.local(`.ssh/${name}.pub`), 'utf8'),
     }));
-    world.renting.rent(NEW, 'dev', { ssh_keys: keys } as object);
+    world.renting.rent(NEW, ODD, { ssh_keys: keys } as object);
     const run = (...flags: string[]) =>
       world.gpucloud(['run', '--on', NEW, ...flags, '--', 'sh', '-c', 'exit 3']);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
     // The next job reuses the stored identity.
-    world.renting.rent(NEW, 'dev', { ssh_keys: [] } as object);
+    world.renting.rent(NEW, ODD, { ssh_keys: [] } as object);
     expect(await run()).toMatchObject({ code: 3 });
     expect(world.record().identity).toBe(world.local('.ssh/b'));
   });
@@ -73,7 +74,7 @@ describe('run --on', () => {
     [false, { status: 'EXITED', exit_code: 4 }],
     [true, { status: 'LOST', exit_code: null }],
   ])('shows how a job ended that another one replaced (lost: %s)', async (isLost, ended) => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     if (isLost) rmSync(join(world.job, 'exit'));
@@ -83,83 +84,68 @@ describe('run --on', () => {
   });
 
   test('says that a detached command has exited while its instance bills', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn('exit 4', '--detach')).toMatchObject({ code: 0 });
     await exited(world);
     expect((await world.gpucloud(['jobs', 'list'])).stderr).toBe(
-      'dev still has the output of its job. It may be billing. To copy the output: gpucloud jobs attach dev\n',
+      `${ODD} still has the output of its job. It may be billing. To copy the output: gpucloud jobs attach ${NEW}\n`,
     );
   });
 
+  test('skips a setup that has succeeded', async () => {
+    world.renting.rent(NEW, ODD);
+    const outcome = (said: string) => ({
+      ...{ code: 0, stdout: 'ran\n' },
+      stderr: `Connecting to ${ODD}\n${said}sh -c 'echo ran': exit code 0\n${ODD} keeps running and billing. To terminate it: gpucloud instances terminate ${NEW}\n`,
+    });
+    const run = () => world.runOn('echo ran', '--setup', 'echo set up >&2');
+    expect(await run()).toEqual(outcome("Running the setup, then sh -c 'echo ran'\nset up\n"));
+    const note = `Skipped the setup: it has succeeded on ${ODD}. --setup-again repeats it.\n`;
+    expect(await run()).toEqual(outcome(`${note}Running sh -c 'echo ran'\n`));
+  });
+
   test('exits with 5 without connecting to a terminating instance', async () => {
-    world.renting.rent(NEW, 'dev', { status: 'TERMINATING' });
+    world.renting.rent(NEW, ODD, { status: 'TERMINATING' });
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
     expect(stderr).toMatch(/ is TERMINATING\./);
   });
 
-  const MAKES_OUT = 'mkdir out; exit 4';
-  const SHOWN = `sh -c '${MAKES_OUT}'`;
-  test.each([
-    [
-      'is interrupted',
-      130,
-      'Stopped following dev. Its command exited with 4.\nhint: follow it again: gpucloud jobs attach dev; stop it: gpucloud jobs stop dev\n',
-    ],
-    [
-      'cannot store the results',
-      125,
-      "error: dev: Could not copy files out: LOCAL can't be written (EEXIST). The instance still has its results.\nhint: follow it again: gpucloud jobs attach dev\n",
-    ],
-  ])('keeps the results on the instance if jobs attach %s', async (how, code, message) => {
-    world.renting.rent(NEW, 'dev');
+  test('keeps the results on the instance if jobs attach cannot store them', async () => {
+    world.renting.rent(NEW, ODD);
     const local = world.local('out');
     const flags = ['--detach', '--fetch', `out:${local}`];
-    expect(await world.runOn(MAKES_OUT, ...flags)).toMatchObject({ code: 0 });
+    expect(await world.runOn('mkdir out; exit 4', ...flags)).toMatchObject({ code: 0 });
     await exited(world);
-    const first = new AbortController();
-    const interrupts = { first: first.signal, second: new AbortController().signal };
-    if (code === 130) {
-      const { CliError } = await import('../../src/errors.ts');
-      world.ssh.refuse = (script) => {
-        if (script.includes("'./out'")) first.abort(new CliError('interrupted', 'Interrupted.'));
-        return undefined;
-      };
-    } else writeFileSync(local, 'in the way');
-    const attached = await world.gpucloud(['jobs', 'attach', 'dev'], { interrupts });
-    expect(attached.code, `${how} ${attached.stderr}`).toBe(code);
-    const progress = 'Connecting to dev\nRunning COMMAND\nFetching out\n';
-    expect(attached.stderr.replace(local, 'LOCAL').replaceAll(SHOWN, 'COMMAND')).toBe(
-      `${progress}COMMAND: exit code 4\n${message}`,
-    );
+    writeFileSync(local, 'in the way');
+    const { code, stderr } = await world.gpucloud(['jobs', 'attach', NEW]);
+    const command = "sh -c 'mkdir out; exit 4'";
+    expect({ code, stderr }).toEqual({
+      code: 125,
+      stderr: `Connecting to ${ODD}
+Running ${command}
+Fetching out
+${command}: exit code 4
+error: ${ODD}: Could not copy files out: ${local} can't be written (EEXIST). The instance still has its results.
+hint: follow it again: gpucloud jobs attach ${NEW}
+`,
+    });
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
   });
 
   test('says how to get the results of a stopped instance', async () => {
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
-    world.renting.rent(NEW, 'dev', { status: 'STOPPED' });
-    const { code, stderr } = await jobs('attach', 'dev');
+    world.renting.rent(NEW, ODD, { status: 'STOPPED' });
+    const { code, stderr } = await jobs('attach', NEW);
     expect(code).toBe(125);
     expect(stderr).toMatch(
-      /error: dev: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
+      /error: my box: .* is STOPPED .*\. Its command no longer runs\.\nhint: reach the output \(this bills\): /,
     );
     expect(await world.runOn('echo ran')).toEqual({
       code: 5,
       stdout: '',
-      stderr:
-        'error: dev is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start dev --wait=ssh\n',
+      stderr: `error: ${ODD} is STOPPED, and still has the output of its job.\nhint: reach the output (this bills): gpucloud instances start ${NEW} --wait=ssh\n`,
     });
-  });
-
-  test('reports that the command may still run if the instance is unreachable', async () => {
-    world.renting.rent(NEW, 'dev');
-    expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
-    world.ssh.refuse = () => HOST_KEY;
-    const { code, stderr } = await jobs('attach', 'dev');
-    expect(code).toBe(125);
-    expect(stderr).toMatch(
-      /error: dev: dev has a new host key: .*\. Its command may still run\.$/m,
-    );
   });
 });

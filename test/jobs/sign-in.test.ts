@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Instance } from '../../src/api/index.ts';
 import type { Context } from '../../src/context.ts';
+import { asCliError } from '../../src/errors.ts';
+import { ensureRescueKey } from '../../src/jobs/rescue/wanted.ts';
 import { ensureSignIn, ensureSsh } from '../../src/jobs/sign-in.ts';
 import type { HowToReach } from '../../src/ssh/reach.ts';
 import { signInFinder } from '../../src/ssh/sign-in.ts';
@@ -116,6 +118,26 @@ describe('the private key of a job', () => {
   test('rejects a private key with a passphrase for a job', async () => {
     const file = await pair('a-locked', 'AAAA1');
     await expect(signIn('k-1')).rejects.toThrow(`private key ${file} has a passphrase`);
+  });
+
+  test('is usable without a prompt for --rescue', async () => {
+    const wanted = { toRescue: { pathsFor: () => [], budget: null } };
+    const check = (...ids: string[]) =>
+      ensureRescueKey(wanted, ids, context).then(() => 'usable', asCliError);
+    const refused = (why: string) => ({
+      message: `--rescue: a scheduled "instances reap" can't sign in to the instance (SSH keys: laptop), since ${why}`,
+      hint: 'use an SSH key whose file has no passphrase: --ssh-key NAME',
+    });
+    expect(await check('k-1')).toMatchObject(refused('this computer has no private key for it'));
+    await writeFile(join(world.home, 'agent'), 'ssh-ed25519 AAAA1 agent\n');
+    const agent = refused('its key is only usable through your SSH agent');
+    expect(await check('k-1')).toMatchObject(agent);
+    await rm(join(world.home, 'agent'));
+    await pair('a-locked', 'AAAA1');
+    expect(await check('k-1')).toMatchObject(refused('its key has a passphrase'));
+    await pair('b', 'AAAA1');
+    expect(await check('k-1')).toBe('usable');
+    expect(await ensureRescueKey({}, ['k-2'], context)).toBeUndefined();
   });
 
   test("selects the key of --identity, without reading the account's keys", async () => {

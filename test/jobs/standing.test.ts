@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
 import { needOf, standingOf } from '../../src/jobs/standing.ts';
+import { ODD, ofOddName } from './odd-name.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
 const RECORD = {
-  ...{ id: '3f0c5d9e-1111-4222-8333-444455556666', name: 'job', on: false, here: false },
+  ...{ id: '3f0c5d9e-1111-4222-8333-444455556666', name: 'box', on: false, here: false },
   ...{ command_started_at: AT, ending_at: null, ended_at: null, lost_at: null, kept: null },
   ...{ exit_code: null, setup_exit_code: null, sign_in_refused: null, uncopied: null },
   fetch: [{ remote: 'out', local: '/out', fetched_at: null }],
@@ -53,41 +54,45 @@ test('says what a job needs, and what ends its instance', () => {
     const paths = ends.map(({ words: line, purpose }) => `${line.join(' ')} (${purpose})`);
     return `${word}:${needs ?? ''} ends: ${paths.join(', ')}`;
   };
+  for (const word of words)
+    expect(lineOf({ ...record, name: ODD }, word)).toBe(
+      ofOddName(lineOf(record, word), 'box', record.id),
+    );
   expect(words.map((word) => lineOf(record, word))).toMatchInlineSnapshot(`
     [
-      "open: ends: jobs stop job (stop paying)",
-      "stopped: job_unfollowed: job is STOPPED, and still has the results of its job. To reach the results (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the results), instances terminate job (give the results up)",
-      "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
-      "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
-      "results: job_results: job still has the results of its job. To copy the results and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
-      "lost: job_lost: The command on job disappeared without an exit code. To copy its results and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
+      "open: ends: jobs stop box (stop paying)",
+      "stopped: job_unfollowed: box is STOPPED, and still has the results of its job. To reach the results (this bills): instances start box --wait=ssh; ends: instances start box --wait=ssh (reach the results), instances terminate box (give the results up)",
+      "refused: job_sign_in: "instances reap" can't finish the job of box (no key). To finish it: jobs attach box; ends: jobs stop box (stop paying)",
+      "missing: job_results: box: reslts does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
+      "results: job_results: box still has the results of its job. To copy the results and terminate box: jobs attach box; ends: jobs stop box (stop paying)",
+      "lost: job_lost: The command on box disappeared without an exit code. To copy its results and terminate box: jobs stop box; ends: jobs stop box (stop paying)",
       "kept: ends: ",
     ]
   `);
   expect(lineOf({ ...record, isFollowed: true, on: true }, 'missing')).toMatchInlineSnapshot(
-    `"missing: job_results: job: reslts does not exist. To copy another path: instances scp -r job:gpucloud-run/work/PATH .; ends: "`,
+    `"missing: job_results: box: reslts does not exist. To copy another path: instances scp -r box:gpucloud-run/work/PATH .; ends: "`,
   );
   expect(
     (['refused', 'results'] as const).map((word) => lineOf({ ...record, isFollowed: true }, word)),
   ).toMatchInlineSnapshot(`
     [
-      "refused: ends: jobs stop job (stop paying)",
-      "results: job_results: job still has the results of its job. To copy the results and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
+      "refused: ends: jobs stop box (stop paying)",
+      "results: job_results: box still has the results of its job. To copy the results and terminate box: jobs stop box; ends: jobs stop box (stop paying)",
     ]
   `);
   expect(
     words.slice(1).map((word) => lineOf({ ...record, fetch: [] }, word)),
   ).toMatchInlineSnapshot(`
     [
-      "stopped: job_unfollowed: job is STOPPED, and still has the output of its job. To reach the output (this bills): instances start job --wait=ssh; ends: instances start job --wait=ssh (reach the output), instances terminate job (give the output up)",
-      "refused: job_sign_in: "instances reap" can't finish the job of job (no key). To finish it: jobs attach job; ends: jobs stop job (stop paying)",
-      "missing: job_results: job: reslts does not exist. To copy another path: jobs attach job --fetch PATH; ends: jobs stop job --no-fetch (give the results up)",
-      "results: job_results: job still has the output of its job. To copy the output and terminate job: jobs attach job; ends: jobs stop job (stop paying)",
-      "lost: job_lost: The command on job disappeared without an exit code. To copy its output and terminate job: jobs stop job; ends: jobs stop job (stop paying)",
+      "stopped: job_unfollowed: box is STOPPED, and still has the output of its job. To reach the output (this bills): instances start box --wait=ssh; ends: instances start box --wait=ssh (reach the output), instances terminate box (give the output up)",
+      "refused: job_sign_in: "instances reap" can't finish the job of box (no key). To finish it: jobs attach box; ends: jobs stop box (stop paying)",
+      "missing: job_results: box: reslts does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
+      "results: job_results: box still has the output of its job. To copy the output and terminate box: jobs attach box; ends: jobs stop box (stop paying)",
+      "lost: job_lost: The command on box disappeared without an exit code. To copy its output and terminate box: jobs stop box; ends: jobs stop box (stop paying)",
       "kept: ends: ",
     ]
   `);
   expect(lineOf({ ...record, on: true }, 'results')).toMatchInlineSnapshot(
-    `"results: job_results: job still has the results of its job. To copy the results: jobs attach job; ends: "`,
+    `"results: job_results: box still has the results of its job. To copy the results: jobs attach box; ends: "`,
   );
 });

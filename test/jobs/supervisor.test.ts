@@ -12,8 +12,6 @@ import {
   FREE,
   INTERRUPT,
   RESET,
-  START,
-  supervisorOf,
   WORK,
   WROTE,
   WROTE_NOTHING,
@@ -189,16 +187,6 @@ describe.each(Object.entries(SHELLS))('%s', (name, sh) => {
     const { out, exitCode } = await followed(shell);
     expect(exitCode).toBe(4);
     expect(out).toContain('up\n');
-  });
-
-  test("starts nothing if the supervisor's script is cut off", here, async () => {
-    const shell = localShell(home, sh);
-    const words = ['touch', 'ran'];
-    const cut = supervisorOf({ words, variables: [] }, 'job').slice(0, -10);
-    const running = await shell.start(START, [], never, cut);
-    running.stdout.resume();
-    expect(await running.ended).not.toBe(0);
-    expect(await readdir(join(home, FOLDER))).not.toContain('started');
   });
 
   test('shows whether the command has written at once', here, async () => {

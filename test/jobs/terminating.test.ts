@@ -74,17 +74,6 @@ describe('terminating the instance', () => {
     expect(other.exitCode).toBe(null);
   });
 
-  test('uses the known price if the service does not respond afterwards', async () => {
-    let reads = 0;
-    world.renting.onRead = async (id) => {
-      if (world.status() === 'TERMINATING') reads += 1;
-      if (reads > 0) world.renting.failing.add(`/instances/${id}`);
-    };
-    const { code, stderr } = await world.run('exit 3', []);
-    expect({ code, reads }, stderr).toEqual({ code: 3, reads: 1 });
-    expect(stderr).toMatch(/^It cost at most 89\.90 ₽[.:]/m);
-  });
-
   test('reports an instance that somebody else has terminated', async () => {
     const ended = world.run(LASTS, []);
     await followed(world);
@@ -219,23 +208,6 @@ describe('reap', () => {
     world.advance(5 * 60_000);
     expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
-  });
-
-  test('skips a job that another process follows', async () => {
-    const ended = world.run('until [ -e go ]; do sleep 0.1; done; exit 3', []);
-    await until(() => existsSync(join(world.job, 'pid')));
-    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
-    writeFileSync(join(world.job, 'work', 'go'), '');
-    expect(await ended).toMatchObject({ code: 3 });
-  });
-
-  test('exits with 125 for a command whose folder disappeared', async () => {
-    await world.detach('true');
-    await exited(world);
-    rmSync(world.job, { recursive: true });
-    const { code, rows } = await reap(world);
-    expect({ code, rows }).toMatchObject({ code: 125, rows: [{ outcome: 'lost' }] });
-    expect(world.status()).toBe('ACTIVE');
   });
 
   test('terminates an instance on which no command was started', async () => {

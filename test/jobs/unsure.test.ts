@@ -1,8 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
@@ -214,22 +212,6 @@ describe('the deadline of a job', () => {
     expect(world.status()).toBe('TERMINATING');
   });
 
-  test('gives up the results and the rest of the output on SIGTERM', async () => {
-    const { interrupts, press } = ctrlC(new CliError('terminated', 'Terminated.'));
-    const command = `trap '' INT; echo x >result; ${LASTS}`;
-    const ended = world.run(command, flags('10m', '4m'), { interrupts });
-    await followed(world);
-    world.ssh.refuse = (script) => {
-      if (script.includes('result')) press();
-      return undefined;
-    };
-    world.advance(8.5 * 60_000);
-    const { code, stderr } = await ended;
-    expect({ code, status: world.status() }).toEqual({ code: 143, status: 'TERMINATING' });
-    const lines = stderr.split('\n').filter((line) => /^(warning|error):/.test(line));
-    expect(lines).toEqual([expect.stringContaining('If this run is killed'), 'error: Terminated.']);
-  });
-
   test('fetches the existing results if the computer slept past the deadline', async () => {
     const ended = world.run(`echo x >result; ${LASTS}`, flags('10m', '4m'));
     await followed(world);
@@ -272,25 +254,6 @@ describe('the deadline of a job', () => {
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('The results are still on the instance; trying again.');
     expect(result()).toBe('x\n');
-  });
-});
-
-test('copies a folder without excluded files, matching patterns case-sensitively', async () => {
-  const source = world.local('project');
-  await mkdir(join(source, 'sub', 'Build'), { recursive: true });
-  await mkdir(join(source, 'sub', 'build'));
-  await mkdir(join(source, 'empty'));
-  for (const name of ['sub/keep', 'sub/secret.bin', 'sub/Build/a', 'sub/build/b', '-n\nx']) {
-    writeFileSync(join(source, name), name);
-  }
-  await symlink('keep', join(source, 'sub', 'link'));
-  writeFileSync(join(source, '.gpucloudignore'), '*.bin\nbuild/\n');
-  const list = "find . -mindepth 1 -print0 | LC_ALL=C sort -z | tr '\\0' ','";
-  const { code, stdout } = await job(list, '--sync', source);
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout:
-      './-n\nx,./.gpucloudignore,./empty,./sub,./sub/Build,./sub/Build/a,./sub/keep,./sub/link,',
   });
 });
 

@@ -36,7 +36,6 @@ describe('a command that soon fails, and whose path is missing', () => {
     const { code, stderr } = await world.run(command, fetch());
     expect(code, stderr).toBe(125);
     expect(stderr).toContain('Could not copy files out: reslts does not exist on the instance');
-    expect(stderr).not.toContain('Kept job');
     expect(world.status()).toBe('TERMINATING');
     expect((await status()).attention).toEqual([]);
   });

@@ -19,6 +19,13 @@ export function unwritable(path: string, cause: unknown): CliError {
   return notStored(`${path} can't be written (${faultOf(cause)})`, cause);
 }
 
+/** Throws {@link unwritable} if the work fails. */
+export function orUnwritable<T>(path: string, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
+
 /**
  * Returns the error for one file that this computer can't store. Other files may still be stored.
  */

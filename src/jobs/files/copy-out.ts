@@ -174,7 +174,7 @@ async function receiveFolder(
   const into: Unpacking = {
     folder: '',
     links: [],
-    files: 0,
+    hasFiles: false,
     mayBe,
     onSkipped: (name) => add(skipped, name),
     onFailed(name, fault) {
@@ -245,10 +245,10 @@ function faultOf(
 }
 
 /** `local`: where the received files are. */
-function partsOf({ at, files }: Unpacking, local: string | undefined): string[] {
+function partsOf({ at, hasFiles }: Unpacking, local: string | undefined): string[] {
   return [
     ...(at === undefined ? [] : [`the copy stopped in ${at}`]),
-    ...(files === 0 || local === undefined
+    ...(!hasFiles || local === undefined
       ? []
       : [`the ${at === undefined ? 'other files' : 'earlier files'} are in ${local}`]),
   ];

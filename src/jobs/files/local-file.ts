@@ -2,7 +2,7 @@ import { type FileHandle, lstat, open, realpath, stat, statfs, unlink } from 'no
 import { join, sep } from 'node:path';
 import { errorCode } from '../../system/error-code.ts';
 import { sizeText } from '../phases.ts';
-import { notStored, unwritable } from './copy-failed.ts';
+import { notStored, orUnwritable, unwritable } from './copy-failed.ts';
 
 /** The local destination of a fetched file. */
 export interface Place {
@@ -89,9 +89,7 @@ export async function writeNew(
   try {
     await writeAll(file, chunks, path, mtime);
   } catch (error) {
-    await unlink(path).catch((cause: unknown) => {
-      throw unwritable(path, cause);
-    });
+    await orUnwritable(path, unlink(path));
     throw error;
   }
 }
@@ -103,24 +101,14 @@ async function writeAll(
   mtime: Date | undefined,
 ): Promise<void> {
   try {
-    for await (const chunk of chunks) await writeWhole(file, chunk, path);
-    if (mtime !== undefined) {
-      await file.utimes(mtime, mtime).catch((error: unknown) => {
-        throw unwritable(path, error);
-      });
-    }
+    for await (const chunk of chunks) await orUnwritable(path, writeWhole(file, chunk));
+    if (mtime !== undefined) await orUnwritable(path, file.utimes(mtime, mtime));
   } finally {
     // Some file systems report a full disk only on close.
-    await file.close().catch((error: unknown) => {
-      throw unwritable(path, error);
-    });
+    await orUnwritable(path, file.close());
   }
 }
 
-async function writeWhole(file: FileHandle, chunk: Uint8Array, path: string): Promise<void> {
-  try {
-    for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
-  } catch (error) {
-    throw unwritable(path, error);
-  }
+async function writeWhole(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let at = 0; at < chunk.length; ) at += (await file.write(chunk, at)).bytesWritten;
 }

@@ -14,7 +14,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
-import { notStored, unwritable } from './copy-failed.ts';
+import { notStored, orUnwritable, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
 
 /** The process that copies. */
@@ -55,16 +55,12 @@ export async function inStaging(
 ): Promise<void> {
   await removeAbandoned(parent, copier);
   const name = `${stagingPrefix()}${copier.pid}-`;
-  const staging = await mkdtemp(join(parent, name)).catch((error: unknown) => {
-    throw unwritable(parent, error);
-  });
+  const staging = await orUnwritable(parent, mkdtemp(join(parent, name)));
   const whole = join(parent, hiddenName());
   try {
     await receive(staging);
     // No later process takes whole files for those of a killed process.
-    await rename(staging, whole).catch((error: unknown) => {
-      throw unwritable(parent, error);
-    });
+    await orUnwritable(parent, rename(staging, whole));
   } catch (error) {
     await removeStaging(staging);
     throw error;

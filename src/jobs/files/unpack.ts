@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
-import { copyFailed, isNotStored, notStored, unwritable } from './copy-failed.ts';
+import { copyFailed, isNotStored, notStored, orUnwritable, unwritable } from './copy-failed.ts';
 import { ensureRoom, writeNew } from './local-file.ts';
 import { type Entry, extract, type Headers } from './tar.ts';
 
@@ -25,7 +25,7 @@ export interface Unpacking {
   /** An initially empty folder. Every file in it is complete, even if the copy fails. */
   readonly folder: string;
   readonly links: Link[];
-  files: number;
+  hasFiles: boolean;
   /** Whether the first segment of an entry's path may be this name. Undefined allows any name. */
   readonly mayBe?: ((name: string) => boolean) | undefined;
   /** The last entry of a broken archive. */
@@ -93,7 +93,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
     const unclosed = { [Symbol.asyncIterator]: () => ({ next: () => content.next() }) };
     try {
       if (!(await isTaken(entry.header, unclosed))) into.onSkipped(path);
-      else if (entry.header.type !== 'directory') into.files += 1;
+      else if (entry.header.type !== 'directory') into.hasFiles = true;
     } catch (error) {
       if (!isNotStored(error)) throw error;
       into.onFailed(path, error.cause === undefined ? error : unwritable(path, error.cause));
@@ -175,9 +175,7 @@ function validTime(time: Date | undefined): Date | undefined {
 }
 
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
-  await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
-    throw unwritable(path, error);
-  });
+  await orUnwritable(path, mkdir(path, { recursive: true, mode }));
 }
 
 /** Makes a hard link to an earlier entry. Some file systems don't support hard links. */
@@ -188,9 +186,7 @@ async function isLinked(from: string, to: string): Promise<boolean> {
     await link(from, to);
   } catch (error) {
     if (errorCode(error) === 'EEXIST') throw error;
-    await copyFile(from, to, constants.COPYFILE_EXCL).catch((cause: unknown) => {
-      throw unwritable(to, cause);
-    });
+    await orUnwritable(to, copyFile(from, to, constants.COPYFILE_EXCL));
   }
   return true;
 }

@@ -45,7 +45,7 @@ async function jobOf(name: string, plan: JobPlan, context: Context): Promise<Not
   const sync = plan.files?.folder ?? null;
   const start = { id: null, name, on: false, here: true, sync, grace: 0 };
   const given = { ...plan, fetch: fetchInto(plan.fetch, name), report_file: null };
-  return { record: await newRecord(given, start, context), isUnsaved: false };
+  return { record: await newRecord(given, start, context) };
 }
 
 /** Moves one member to its end. Never throws: its error must not leave the others alone. */

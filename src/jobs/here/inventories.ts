@@ -37,7 +37,7 @@ export async function writeInventories(
   for (const [format, [variable, file]] of Object.entries(FILES)) {
     const path = join(folder, file);
     const text = await inventoryText(format as InventoryFormat, hosts);
-    await writeFile(path, text, { mode: 0o600 }).catch((cause: unknown) => {
+    await writeFile(path, text).catch((cause: unknown) => {
       throw new CliError('storage', `Could not write ${path} (${faultOf(cause)}).`, { cause });
     });
     variables[variable] = path;

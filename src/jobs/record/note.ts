@@ -6,7 +6,7 @@ import { type JobRecord, readEnded, writeJob } from './record.ts';
 export interface Noted<R extends JobRecord = JobRecord> {
   record: R;
   /** Whether the last change could not be written, for example on a full disk. */
-  isUnsaved: boolean;
+  isUnsaved?: boolean | undefined;
   /** Another process writes the record from now on. */
   readonly isHandedOver?: boolean;
 }

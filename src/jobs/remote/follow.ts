@@ -109,10 +109,8 @@ async function followOnce(
 }
 
 async function* begunBy(chunks: AsyncIterable<Uint8Array>, onBegin: () => void) {
-  let begun = false;
   for await (const chunk of chunks) {
-    if (!begun) onBegin();
-    begun = true;
+    onBegin();
     yield chunk;
   }
 }

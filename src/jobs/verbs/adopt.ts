@@ -18,7 +18,7 @@ export async function adopt(job: JobRecord, context: Context): Promise<JobRecord
     isSameName(name, job.name) && Date.parse(asked_at) >= Date.parse(job.started_at);
   const { instances } = await journal.read();
   const made = instances.find((one) => one.origin === 'create' && isOf(one));
-  const held: Noted = { record: job, isUnsaved: false };
+  const held: Noted = { record: job };
   if (made !== undefined) {
     held.record = { ...job, id: made.id };
     await note(held, { rented_at: made.asked_at }, context);

@@ -30,7 +30,7 @@ export async function attachJob(
   const handedOver = await withJob(found, context, async () => {
     // Reads the record again: the process that followed the job may have completed it.
     const stored = await adopted(found.uid, context);
-    const held = { record: stored, isUnsaved: false };
+    const held = { record: stored };
     if (fetch.length > 0) {
       const paths = [...receivedPaths(stored), ...storedFetch(fetch)];
       await note(held, { fetch: paths, uncopied: null }, context);

@@ -51,7 +51,7 @@ export async function foreseeJob(
   const isEnd = action === 'finish_job' || action === 'terminate';
   const why = kind === 'unreachable' ? await unreachedText(record, context) : WHY[kind];
   const when = time === 'past' ? 'its deadline has passed' : 'its deadline is near';
-  return { action, why: isEnd && time !== 'early' && isOpen(kind) ? `${when}, and ${why}` : why };
+  return { action, why: isEnd && isOpen(kind) ? `${when}, and ${why}` : why };
 }
 
 async function unreachedText({ id }: RentedRecord, context: Context): Promise<string> {

@@ -232,6 +232,7 @@ describe('reap --dry-run', needs('ssh'), () => {
     expect((await reap(world, '--dry-run')).rows).toMatchObject([
       { action: 'nothing', why: 'another gpucloud process follows its job' },
     ]);
+    expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
     world.advance(59 * MINUTE);
     await ended;
   });

@@ -1,9 +1,20 @@
+import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import { CliError } from '../../../src/errors.ts';
 import { notCopied } from '../../../src/instances/deadlines/rescued.ts';
+import type { RescuedPath } from '../../../src/jobs/rescue/copy.ts';
 import { nextStep, paidTime, type Situation } from '../../../src/jobs/rescue/state.ts';
-import { lostError } from '../../../src/jobs/rescue/words.ts';
+import { toRescue } from '../../../src/jobs/rescue/wanted.ts';
+import {
+  changingText,
+  keptError,
+  lostError,
+  oldText,
+  rescuedText,
+} from '../../../src/jobs/rescue/words.ts';
 import { priceIn } from '../../../src/rules/money.ts';
+import { ODD, ofOddName } from '../odd-name.ts';
 
 const MINUTE = 60_000;
 
@@ -97,21 +108,90 @@ describe('the time that a budget pays for', () => {
   });
 });
 
-describe('the report of an instance whose budget was used up', () => {
-  const copied_at = '2026-01-15T12:00:00.000Z';
+const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const at = (path: string) => resolve(path);
+const host = { home: at('src') } as Context['host'];
+
+test.each<[string, string[], string[], string[]]>([
+  ['a path', ['out'], ['a'], [at('a/out')]],
+  ['paths of two instances', ['out', '/log:got'], ['a', 'b'], [at('b/out'), `${at('got/b')}/`]],
+  ['a pattern', ['out/*', 'log/*:got/'], ['a'], [`${at('a')}/`, `${at('got')}/`]],
+  ['a LOCAL', ['out:got', 'log:'], ['a'], [at('got'), at('a/log')]],
+  ['an odd name', ['out'], ['../a/b\\c'], [at('_-a-b-c/out')]],
+])('--rescue copies %s to its folder', async (_what, rescue, names, locals) => {
+  const wanted = await toRescue({ rescue, rescueBudget: priceIn('5') }, names, { host });
+  const remotes = rescue.map((text) => text.split(':')[0]);
+  expect({ paths: wanted?.pathsFor(names.at(-1) ?? ''), budget: wanted?.budget }).toEqual({
+    paths: locals.map((local, each) => ({ remote: remotes[each], local })),
+    budget: '5.00',
+  });
+});
+
+const HOME = `contains your home folder\nname a folder for the files: 'REMOTE:LOCAL'`;
+
+test.each<[string[], string]>([
+  [['out', 'log'], ` "out": "${at('package.json')}" is not a folder\n`],
+  [['out:/dev/null/x'], ' "out": "/dev/null" is not a folder\n'],
+  [['none', 'out'], `: "none" can't be combined with paths\n`],
+  [[], '-budget needs --rescue\n'],
+  [['out:src'], ` "out": "${at('src')}" ${HOME}`],
+  [['out:.'], ` "out": "${at('.')}" ${HOME}`],
+  [['out/*:src'], ` "out/*": "${at('src')}/" ${HOME}`],
+])('refuses --rescue %j', async (rescue, text) => {
+  const flags = { ...(rescue.length > 0 && { rescue }), rescueBudget: priceIn('5') };
+  const refused = toRescue(flags, ['package.json'], { host });
+  const { message, hint = '' }: CliError = await refused.then(
+    () => expect.fail('accepted'),
+    (error) => error,
+  );
+  expect(`${message}\n${hint}`).toBe(`--rescue${text}`);
+});
+
+test('says what was copied, what was not, and what that means for the instance', () => {
+  const [now, copied_at] = [Date.UTC(2026, 0, 15, 12, 10, 30), '2026-01-15T12:00:00.000Z'];
   const out = { ...notCopied({ remote: 'out', local: '/here/out' }), copied_at };
   const log = notCopied({ remote: 'log', local: '/here/log' });
+  const cause = new CliError('deadline', 'Copying takes longer than the budget pays for.');
+  const named = (name: string) => {
+    const one = { id: ID, name };
+    const lost = (...paths: RescuedPath[]) => lostError(one, paths, cause, now);
+    const errors = [
+      keptError(one, cause),
+      keptError(one, new CliError('storage', 'No space'), now),
+      lost(out, log),
+      lost({ ...out, failure: 'cut' }, { ...log, copied_at }),
+      lost(out),
+    ];
+    return [
+      ...errors.flatMap(({ failure, mayBeBilling, resource, message, hint = '' }) => [
+        `${failure}${mayBeBilling ? ', bills' : ''}${resource === ID ? ', names its ID' : ''}`,
+        message,
+        hint.replaceAll('\ufdd0', ''),
+      ]),
+      oldText(name, [out, { ...log, copied_at }], now),
+      rescuedText(one, [out, { ...log, files: 1, bytes: 7 }, { ...log, files: 2, bytes: 5e6 }]),
+      changingText(name, 'out', ['a', 'b']),
+    ];
+  };
+  expect(named(ODD)).toEqual(named('box').map((text) => ofOddName(text, 'box', ID)));
+  expect(named('box').join('\n')).toMatchInlineSnapshot(`
+    "runFailed, bills, names its ID
+    Could not copy the --rescue paths of box: Copying takes longer than the budget pays for.
+    copy them now: gpucloud instances rescue box
+    storage, bills, names its ID
+    Could not copy the --rescue paths of box: No space. It is kept until 2026-01-15 12:10 +00:00 at most, and gpucloud tries again.
+    copy them now: gpucloud instances rescue box
+    runFailed, names its ID
+    The budget of box was used up, so it was terminated before everything was copied (not copied: log). Copying takes longer than the budget pays for.
 
-  test.each([
-    ['what was never copied', [out, log], 'not copied: log'],
-    ['a copy that failed', [{ ...out, failure: 'cut' }], 'last copy: out is from 10 min ago'],
-    ['a copy that took too long', [out], 'last copy: out is from 10 min ago'],
-  ])('names %s', (_what, paths, missing) => {
-    const cause = new CliError('deadline', 'Copying takes longer than the budget pays for.');
-    const now = Date.parse(copied_at) + 10.5 * MINUTE;
-    expect(lostError({ id: 'i', name: 'lab' }, paths, cause, now)).toMatchObject({
-      failure: 'runFailed',
-      message: `The budget of lab was used up, so it was terminated before everything was copied (${missing}). Copying takes longer than the budget pays for.`,
-    });
-  });
+    runFailed, names its ID
+    The budget of box was used up, so it was terminated before everything was copied (last copy: out is from 10 min ago). Copying takes longer than the budget pays for.
+
+    runFailed, names its ID
+    The budget of box was used up, so it was terminated before everything was copied (last copy: out is from 10 min ago). Copying takes longer than the budget pays for.
+
+    The budget of box pays for no copy after its deadline, so later changes of its --rescue paths are lost (last copy: out is from 10 min ago, log is from 10 min ago).
+    Copied from box: out to /here/out; log to /here/log (1 file, 7 bytes); log to /here/log (2 files, 5.0 MB).
+    out of box changes faster than it can be copied: the last copy differs in a, b"
+  `);
 });
