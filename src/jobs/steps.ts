@@ -343,6 +343,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         // Results that the user gave up are not missing.
         await note(job, { fetch: receivedPaths(job.record) }, context);
       }
+      // A deadline that passes while this terminates changes nothing.
+      stops.close();
       const end = await endJob(job, { isAtDeadline: timeOf() !== 'early' }, context);
       await saveEnd(job, end, context);
     },
