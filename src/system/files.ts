@@ -77,13 +77,18 @@ interface HowToReplace {
  * the folder. Reads it back because a buffered write can seem to succeed on a full disk.
  *
  * Of two concurrent writes, one wins completely; use a lock to keep both changes. After a file system
- * error, removes the temporary file, keeps the old content and throws the error.
+ * error, removes the temporary file, keeps the old content and throws the error. Throws for a path that
+ * is a device or a pipe: root would replace `/dev/null` for all programs.
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array,
   { mode = 0o600, owner }: HowToReplace = {},
 ): Promise<void> {
+  const old = lstatSync(path, { throwIfNoEntry: false });
+  if (old?.isCharacterDevice() || old?.isBlockDevice() || old?.isFIFO() || old?.isSocket()) {
+    throw new Error(`${path} is not a regular file`);
+  }
   const temporary = temporaryName(path);
   try {
     const file = openSync(temporary, 'wx', 0o600);

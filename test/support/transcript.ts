@@ -59,7 +59,7 @@ export function compareTranscripts(isChosen: (file: string) => boolean): void {
 }
 
 /** Replaces random IDs, and their first eight digits, with their order in the text. */
-function numbered(text: string): string {
+export function numbered(text: string): string {
   const orders = new Map<string, number>();
   return text.replaceAll(
     /\b([\da-f]{8})(-[\da-f]{4}){0,3}(-[\da-f]{12})?\b/g,

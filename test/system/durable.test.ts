@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -83,6 +84,14 @@ describe('replaceFile', () => {
     await expect(replaceFile(join(folder, 'a'), 'new content')).rejects.toThrow('does not contain');
     expect(await readFile(join(folder, 'a'), 'utf8')).toBe('old');
     expect(await readdir(folder)).toEqual(['a']);
+  });
+
+  test('refuses to replace a pipe', async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    await expect(replaceFile(pipe, 'new')).rejects.toThrow(`${pipe} is not a regular file`);
+    expect((await lstat(pipe)).isFIFO()).toBe(true);
+    expect(await readdir(folder)).toEqual(['pipe']);
   });
 
   /** Simulates Windows with another program that holds the file during the first renames. */
