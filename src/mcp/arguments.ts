@@ -67,6 +67,7 @@ async function checkedValue(
   ownSession: string | undefined,
   context: Context,
 ): Promise<string> {
+  if (text.includes('\0')) throw usageError(`"${name}" must not contain NUL`);
   // LOCAL would default to a folder with the name of the instance.
   if (holds === 'rescue' && !/^[^:]+:./.test(text)) {
     throw usageError(`"${name}" must be REMOTE:LOCAL`);
@@ -88,7 +89,7 @@ async function checkedValue(
 
 /** Accepts paths below the folder in which the server started, without gpucloud's own folders. */
 async function checkPath(name: string, text: string, context: Context): Promise<void> {
-  if (text === '-' || text.includes('\0')) throw brokenRule(name, text, 'must be a path');
+  if (text === '-') throw brokenRule(name, text, 'must be a path');
   const [root, path] = [await realPath('.'), await realPath(text)];
   if (!contains(root, path)) throw brokenRule(name, text, `must be below ${root}`);
   const { config, state } = await context.folders();

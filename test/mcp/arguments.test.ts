@@ -52,11 +52,8 @@ const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
   ],
   // Otherwise the command would read its stdin.
   ['instances_create', { name: 'x-1', ...CHEAP, env_file: ['-'] }, 'env_file "-": must be a path'],
-  [
-    'instances_create',
-    { name: 'x-1', ...CHEAP, env_file: ['a\0b'] },
-    'env_file "a\0b": must be a path',
-  ],
+  ['instances_create', { name: 'x-1', env_file: ['a\0b'] }, '"env_file" must not contain NUL'],
+  ['run', { dry_run: true, command: ['a\0b'] }, '"command" must not contain NUL'],
 ];
 
 const NAMES = [

@@ -3,7 +3,7 @@ import { failuresOf, isInterrupt } from '../../errors.ts';
 import type { ReapPlan } from '../../json-results/instances.ts';
 import { isFollowed } from '../record/lock.ts';
 import { happenedIn, isRented, type JobRecord, type RentedRecord } from '../record/record.ts';
-import { next, type Observation, type Step, stateOf } from '../state.ts';
+import { next, type Observation, type Situation, type Step, stateOf } from '../state.ts';
 import { timeOf } from './finish.ts';
 import { look, observationOf, type Seen } from './look.ts';
 import { sameSignIn } from './sign-in-of.ts';
@@ -50,8 +50,7 @@ export async function foreseeJob(
   const action = actionOf(step, kind);
   const isEnd = action === 'finish_job' || action === 'terminate';
   const why = kind === 'unreachable' ? await unreachedText(record, context) : WHY[kind];
-  const when = time === 'past' ? 'its deadline has passed' : 'its deadline is near';
-  return { action, why: isEnd && isOpen(kind) ? `${when}, and ${why}` : why };
+  return { action, why: isEnd && isOpen(kind) ? `${WHEN[time]}, and ${why}` : why };
 }
 
 async function unreachedText({ id }: RentedRecord, context: Context): Promise<string> {
@@ -61,7 +60,7 @@ async function unreachedText({ id }: RentedRecord, context: Context): Promise<st
   return last?.status === 'STOPPED' ? 'it is STOPPED' : WHY.unreachable;
 }
 
-/** Whether only the deadline ends a job in this state. */
+/** Whether only the deadline ends a job in this state, or an end that has begun. */
 function isOpen(state: keyof typeof WHY): boolean {
   return state === 'running' || state === 'unreachable' || state === 'lost';
 }
@@ -72,6 +71,13 @@ function actionOf(step: Step, state: keyof typeof WHY): Foreseen['action'] {
   // Nothing is copied.
   return state === 'unreachable' ? 'terminate' : 'finish_job';
 }
+
+const WHEN: Readonly<Record<Situation['time'], string>> = {
+  early: 'gpucloud has already tried to terminate it',
+  near: 'its deadline is near',
+  half: 'its deadline is near',
+  past: 'its deadline has passed',
+};
 
 const WHY = {
   preparing: 'its command was never started',

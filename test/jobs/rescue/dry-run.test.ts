@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
 import { NEW } from '../../support/renting-service.ts';
+import { no } from '../../support/service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
-import { exited, followed, reap, started } from '../stories.ts';
+import { ctrlC, exited, followed, reap, started } from '../stories.ts';
 import { createBox } from './rented.ts';
 
 let world: LoopbackWorld;
@@ -120,6 +121,22 @@ const SITUATIONS: readonly Situation[] = [
     },
     action: 'finish_job',
     why: 'its deadline has passed, and its command still runs',
+    outcomes: ['terminated'],
+  },
+  {
+    is: 'a command that runs on an instance that its job could not terminate',
+    async begin() {
+      const { interrupts, press } = ctrlC();
+      world.renting.terminations = Array.from({ length: 9 }, () => () => no(403, 'Forbidden'));
+      const ended = world.run(LASTS, [], { interrupts });
+      await followed(world);
+      press();
+      press();
+      expect((await ended).code).toBe(7);
+      world.renting.terminations = [];
+    },
+    action: 'finish_job',
+    why: 'gpucloud has already tried to terminate it, and its command still runs',
     outcomes: ['terminated'],
   },
   {
