@@ -155,6 +155,7 @@ test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['Name', ['x'.repeat(49), 'lab', 'box', 'new'], { count: 2 }],
   ['Name', ['lab'], { count: 1 }, { flags: {}, text: 'earlier' }],
   ['Offer', [1]],
+  ['Offer', [3]],
   [
     'Offer',
     [6, 'twin', 'a b', ' o-7 '],
