@@ -124,16 +124,26 @@ test('shows each kind of instance and request', async () => {
 });
 
 test('reads what drives name once, and says what only they name', async () => {
-  const named = 'new ours  over new strange let-go alive lost-file ../x'.split(' ');
+  const named = 'new ours  over new strange let-go alive gone-too lost-file ../x'.split(' ');
   const drives = mounted(null, ...named);
   const unreadable = ['lost-file', '../y'];
   const { rows, said, reads, more } = await listed({ drives, unreadable });
   const own = INSTANCES.map(({ id }) => id);
   expect(reads).toEqual(
-    ['journal', 'journal', ...own, 'new', 'over', 'strange', 'alive', 'lost-file'].sort(),
+    [
+      'journal',
+      'journal',
+      ...own,
+      'new',
+      'over',
+      'strange',
+      'alive',
+      'gone-too',
+      'lost-file',
+    ].sort(),
   );
   expect(ids(rows.filter(({ id }) => id !== null && !own.includes(id)))).toBe(
-    'lost-file new strange',
+    'gone-too lost-file new strange',
   );
   expect(lines(rows.filter(({ id }) => id === 'new' || id === 'lost-file'))).toBe(
     lines(
@@ -148,7 +158,7 @@ test('reads what drives name once, and says what only they name', async () => {
       'Found an instance through its drive and added it to the list: new.',
       'Found an instance through its drive and added it to the list: strange.',
     ],
-    more: { requested: 13, isPartial: true },
+    more: { requested: 14, isPartial: true },
   });
 });
 
