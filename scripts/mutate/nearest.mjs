@@ -10,6 +10,14 @@ const OF_ALL_COMMANDS = [
   'test/contract/completes.test.ts',
 ];
 
+/** They compare whole kinds over all rooms. */
+const WHOLE_KINDS = [
+  'test/golden/golden.test.ts',
+  'test/contract/stored-files.test.ts',
+  'test/openapi/altered.test.ts',
+  'test/contract/flags.test.ts',
+];
+
 /** Returns the files that each file under src/ and test/ imports. */
 function importsOf(root) {
   const graph = new Map();
@@ -52,7 +60,8 @@ function wordsOf(file) {
 /**
  * Returns a function that lists the test files that import a file, directly or through other files.
  * Those with the most folders and names in common come first, then those in the folder of the same
- * name, then those with the fewest steps. Those of all commands follow the first three.
+ * name, then those with the fewest steps. Those of all commands follow the first three, and those of whole
+ * kinds the first ten.
  */
 export function nearestTests(root) {
   const importers = importersOf(root);
@@ -71,8 +80,9 @@ export function nearestTests(root) {
       .map((file) => ({ file, common: common(file) }))
       .sort((a, b) => b.common - a.common)
       .map(({ file }) => file);
-    if (!room.startsWith('command')) return sorted;
-    const first = sorted.slice(0, 3);
-    return [...new Set([...first, ...OF_ALL_COMMANDS, ...sorted])];
+    const ofAll = room.startsWith('command') ? OF_ALL_COMMANDS : [];
+    const whole = WHOLE_KINDS.filter((test) => seen.has(test));
+    const first = [...sorted.slice(0, 3), ...ofAll, ...sorted.slice(3, 10)];
+    return [...new Set([...first, ...whole, ...sorted])];
   };
 }

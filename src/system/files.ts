@@ -87,7 +87,8 @@ export async function replaceFile(
 ): Promise<void> {
   const old = lstatSync(path, { throwIfNoEntry: false });
   if (old?.isCharacterDevice() || old?.isBlockDevice() || old?.isFIFO() || old?.isSocket()) {
-    throw new Error(`${path} is not a regular file`);
+    const code = 'not a regular file';
+    throw Object.assign(new Error(`${path} is ${code}`), { code });
   }
   const temporary = temporaryName(path);
   try {

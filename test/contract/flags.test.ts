@@ -48,7 +48,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 const CONTAINER = ['--docker-image=nginx'];
 const DEADLINE = ['--terminate-after=2h', '--unenforced'];
 
-/** Flags that need others. */
+/** Flags of `instances create` and `reorder` that need others. */
 const WITH: Readonly<Record<string, readonly string[]>> = {
   '--docker-command': CONTAINER,
   '--env': CONTAINER,
@@ -63,15 +63,22 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
   '--volume': CONTAINER,
 };
 
+const RENTS = new Set(['instances create', 'instances reorder']);
+
 const FLAGS = new Map(commandsOf(tree, tree).map(({ command, flags }) => [command, flags]));
 
 /** Returns the command lines of one flag: each choice, each form. */
 function wordsOf(flag: NonNullable<ReturnType<typeof FLAGS.get>>[number]): string[][] {
   const { long, type, choices, value_optional: isOptional } = flag;
   if (type === 'boolean') return [[long]];
-  const values = choices ?? [TEXTS[long] ?? VALUES[type] ?? 'other'];
+  const value = type === 'number' ? VALUES.number : (TEXTS[long] ?? VALUES[type]);
+  const values = choices ?? [value ?? 'other'];
   return [...(isOptional ? [[long]] : []), ...values.map((value) => [`${long}=${value}`])];
 }
+
+/** Returns a request without IDs, which are random. */
+const shape = (request: string) =>
+  request.replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '#');
 
 /** Runs a command in a sandbox of its own, and returns all that it does. */
 async function done(command: string, more: readonly string[]): Promise<string> {
@@ -89,7 +96,11 @@ async function done(command: string, more: readonly string[]): Promise<string> {
   const bodies = requests
     .filter(({ method }) => method !== 'GET')
     .map(({ body }) => JSON.stringify(body));
-  const text = [...sent(requests).sort(), ...bodies, stdout, stderr, `exit ${code}`].join('\n');
+  // Some requests are sent at once.
+  const lines = sent(requests).sort((a, b) =>
+    shape(a) < shape(b) ? -1 : Number(shape(a) > shape(b)),
+  );
+  const text = [...lines, ...bodies, stdout, stderr, `exit ${code}`].join('\n');
   return numbered(text)
     .replaceAll(kitchen.service.url, 'URL')
     .replaceAll(kitchen.home, 'HOME')
@@ -121,7 +132,7 @@ test.each(COMMANDS)('shows what each flag changes: %s', async (command) => {
   const usual = await done(command, []);
   let text = '';
   for (const [word = ''] of flags) {
-    const others = command === 'run' ? [] : (WITH[word.split('=', 1)[0] ?? ''] ?? []);
+    const others = RENTS.has(command) ? (WITH[word.split('=', 1)[0] ?? ''] ?? []) : [];
     const words = [word, ...others];
     text += `${words.join(' ')}\n${difference(usual, await done(command, words))}`;
   }

@@ -159,7 +159,7 @@ async function containerOf(
   if (image === undefined) {
     const part = PARTS.find((one) => flags[one] !== undefined);
     if (part === undefined && env.length === 0) return undefined;
-    throw usageError(`${from('dockerImage')} is missing: ${from(part ?? 'env')} needs it`);
+    throw usageError(`${from('dockerImage')} is missing: ${from(part ?? 'envFile')} needs it`);
   }
   if (image.trim() === '') throw usageError(`${from('dockerImage')} "": must not be empty`);
   return {

@@ -154,14 +154,15 @@ function wantedOf(flags: {
   rescue?: readonly string[] | undefined;
 }): Wanted {
   const { after, at, never, ifIdle, rescue } = flags;
-  const given = [after, at, never].filter((flag) => flag !== undefined).length;
-  if (given > 1 || (given === 0 && (ifIdle ?? rescue) === undefined)) {
+  const named = (given: object) =>
+    Object.entries(given).flatMap(([flag, value]) => (value === undefined ? [] : [flag]));
+  const times = named({ '--after': after, '--at': at, '--never': never });
+  const others = named({ '--if-idle': ifIdle, '--rescue': rescue });
+  if (times.length + others.length === 0) {
     throw usageError('use --after, --at, --if-idle, --rescue or --never');
   }
-  if (never === true && (ifIdle ?? rescue) !== undefined) {
-    const other = ifIdle === undefined ? '--rescue' : '--if-idle';
-    throw usageError(`--never and ${other} can't be combined`);
-  }
+  const [one, other] = never === true ? [...times, ...others] : times;
+  if (other !== undefined) throw usageError(`${one} and ${other} can't be combined`);
   if (never === true) return 'never';
   if (after !== undefined) return { after };
   return at === undefined ? undefined : { at };
