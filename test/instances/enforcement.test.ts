@@ -209,7 +209,7 @@ test.each([
       due('c', { deadline: ENDS }),
     ],
     undefined,
-    `the deadlines of c (${AT}), b (${AT.replace('-15', '-16')}), a (idle rule): ${NOT_SCHEDULED}`,
+    `the deadlines of c (${AT}), b (${inZone('2026-01-16 20:00 +00:00')}), a (idle rule): ${NOT_SCHEDULED}`,
   ],
   [[due('a', { deadline: ENDS })], {}, undefined],
   [
