@@ -32,8 +32,7 @@ export function createObserver(
       await failuresOf(journal().then((own) => own.learnAccount(id)));
       return;
     }
-    const is = { id, email: email ?? null, name: name ?? null };
-    throw otherAccount(found, await (await config()).read(), is);
+    throw otherAccount(found, await (await config()).read(), { id, email, name });
   }
 
   return async function store(seen) {

@@ -29,18 +29,8 @@ export async function chooseKeyFile(
   prompts: Prompts,
   context: Context,
 ): Promise<string | undefined> {
-  const home = context.env.HOME || context.env.USERPROFILE;
-  const folder = home && join(home, '.ssh');
-  const privateKey = folder && join(folder, 'id_ed25519');
-  const choices: Choice<Source>[] =
-    folder === undefined ? [] : await localKeys(folder, account, context);
-  // ssh uses this file name by default. Offered only if no file with this name exists.
-  if (privateKey && !existsSync(privateKey) && !existsSync(`${privateKey}.pub`)) {
-    choices.push({
-      name: 'Generate a new key (~/.ssh/id_ed25519)',
-      value: () => generateKey(privateKey, context),
-    });
-  }
+  const { home } = context.host;
+  const choices = home === undefined ? [] : await choicesIn(join(home, '.ssh'), account, context);
   choices.push({
     name: 'Another file',
     value: async () => (await prompts.text('Public key file', { check: notThere })).trim(),
@@ -55,8 +45,8 @@ function notThere(path: string): string | undefined {
   return existsSync(path.trim()) ? undefined : 'there is no such file';
 }
 
-/** Returns the public keys in a folder; skips files without a key. */
-async function localKeys(
+/** Returns the public keys in ~/.ssh, without files that hold no key, and the choice of a new key. */
+async function choicesIn(
   folder: string,
   account: readonly SshKey[],
   context: Context,
@@ -72,6 +62,14 @@ async function localKeys(
       const about = there === undefined ? comment : `added as ${there.name ?? there.id}`;
       keys.push({ name, about: [about, type, fingerprint], value: async () => file });
     }
+  }
+  // ssh uses this file name by default. Offered only if no file with this name exists.
+  const file = join(folder, 'id_ed25519');
+  if (!existsSync(file) && !existsSync(`${file}.pub`)) {
+    keys.push({
+      name: 'Generate a new key (~/.ssh/id_ed25519)',
+      value: () => generateKey(file, context),
+    });
   }
   return keys;
 }

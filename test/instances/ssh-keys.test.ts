@@ -60,7 +60,7 @@ test.each([
     },
   } as unknown as Prompts;
   const { signal } = new AbortController();
-  const context = { env: { HOME: world.home }, signal } as unknown as Context;
+  const context = { host: { home: world.home }, signal } as unknown as Context;
   const none = offered.includes('None') ? { none: 'None' } : {};
   expect(await chooseKeyFile('Key', { account, ...none }, prompts, context)).toBe('chosen');
 });
@@ -76,7 +76,7 @@ test('takes another file for the key if it exists', async () => {
       return ` ${file} `;
     },
   } as unknown as Prompts;
-  const context = { env: {} } as Context;
+  const context = { host: {} } as Context;
   expect(await chooseKeyFile('Key', { account: [] }, prompts, context)).toBe(file);
   expect(broken).toEqual([
     'must be a full path instead of ~/, such as /home/ann/.ssh/id_ed25519.pub',

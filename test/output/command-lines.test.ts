@@ -39,6 +39,16 @@ describe('commandLines', () => {
   });
 });
 
+test.each([
+  [19, ['gpucloud aaaa bbbb'], ['gpucloud aaaa \\', '  bbbb']],
+  [18, ['gpucloud aaaa bbbb'], ['gpucloud aaaa \\', '  bbbb']],
+  [17, ['gpucloud \\', '  aaaa bbbb'], ['gpucloud \\', '  aaaa bbbb']],
+  [undefined, undefined, ['gpucloud aaaa bbbb']],
+])('breaks a line at %s columns', (columns, folded, lines) => {
+  expect(columns && foldedCommand('gpucloud aaaa bbbb', columns)).toEqual(folded);
+  expect(commandLines([['gpucloud'], ['aaaa'], ['bbbb']], columns)).toEqual(lines);
+});
+
 describe('foldedCommand', () => {
   const text = shellLine(PIECES.flat());
 

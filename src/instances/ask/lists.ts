@@ -98,7 +98,7 @@ async function takenNames(context: Context): Promise<Lists['names']> {
   const named = (all: readonly { readonly name: string }[], rule?: string) =>
     all.map(({ name }) => [nameKey(name), rule] as const);
   return new Map([
-    ...named(instances.filter(isOver)),
+    ...named(instances),
     ...named(
       [...unknown, ...inFlight],
       `a request with that name has an unknown outcome: ${gpucloudLine(['instances', 'recover'], context.flags.profile)}`,

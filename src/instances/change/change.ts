@@ -186,7 +186,7 @@ async function startOnce(
     if (status !== 'STARTING' && status !== 'ACTIVE') {
       throw fault.with(`${sentence(fault.message)} ${text}`);
     }
-    return { status, ...(paid_until === undefined ? {} : { paid_until }) };
+    return { status, paid_until };
   }
 }
 

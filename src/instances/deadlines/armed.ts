@@ -331,10 +331,18 @@ export function unenforcedText(
   needed: readonly Feature[],
   enforcement: Enforcement,
 ): string | undefined {
-  const feature = FEATURES.find((one) => needed.includes(one) && !enforcement[one].isArmed);
+  const feature = firstUndone(needed, enforcement);
   if (feature === undefined) return undefined;
   const [, does, what] = DOES[feature];
   return `Nothing on this computer ${does} ${what}: ${enforcement[feature].reason}`;
+}
+
+/** Returns the first thing that nothing on this computer does. */
+export function firstUndone(
+  needed: readonly Feature[],
+  enforcement: Enforcement,
+): Feature | undefined {
+  return FEATURES.find((one) => needed.includes(one) && !enforcement[one].isArmed);
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   armCommand,
   endsNeed,
   type Feature,
+  firstUndone,
   noteFault,
   noteLoop,
   profileOf,
@@ -39,10 +40,13 @@ export async function warnOfUnenforcedDeadlines(
 ): Promise<void> {
   const enforcement = await readEnforcement(scope, context);
   const all = await deadlinesIn(open);
-  const found = all.filter(({ needed }) => unenforcedText(needed, enforcement) !== undefined);
-  const [first] = found;
-  if (first === undefined) return;
-  const { reason } = enforcement[first.needed.includes('deadline') ? 'deadline' : 'idle'];
+  const found = all.filter(({ needed }) => firstUndone(needed, enforcement) !== undefined);
+  const undone = firstUndone(
+    found.flatMap(({ needed }) => needed),
+    enforcement,
+  );
+  if (undone === undefined) return;
+  const { reason } = enforcement[undone];
   const whose = found
     .map(({ name, time }) => `${name} (${Number.isNaN(time) ? 'idle rule' : minuteText(time)})`)
     .join(', ');

@@ -97,10 +97,8 @@ export function brokenHardware(
   if (length > 1) return `several ${kind}s have that name: use an ID`;
   if (length === 1 || isUuid(typed)) return undefined;
   // If all known IDs are UUIDs, assumes the same of the service's other IDs.
-  if (entries.length > 0 && entries.every(({ id }) => isUuid(id))) {
-    return `no known ${kind} has that name, and it is not an ID`;
-  }
-  if (brokenBy(resourceId)(typed) === undefined) return undefined;
+  const areUuids = entries.length > 0 && entries.every(({ id }) => isUuid(id));
+  if (!areUuids && brokenBy(resourceId)(typed) === undefined) return undefined;
   return entries.length === 0
     ? `no ${kind} of this service is known here, and it is not an ID`
     : `no known ${kind} has that name, and it is not an ID`;

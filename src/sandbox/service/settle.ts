@@ -5,8 +5,6 @@ import { failRunning, finishPhase, turnHour } from './lifecycle.ts';
 /** A scheduled event. */
 interface Due {
   at: number;
-  /** Orders events with the same time, so that the books are deterministic. */
-  rank: number;
   happen(): void;
 }
 
@@ -25,21 +23,20 @@ export function settle(state: State, until: number): void {
 
 function next(state: State, until: number): Due | undefined {
   let first: Due | undefined;
-  function consider<T>(at: number | null, rank: number, subject: T, happening: Happening<T>): void {
-    if (at === null || at > until) return;
-    if (first === undefined || at < first.at || (at === first.at && rank < first.rank)) {
-      first = { at, rank, happen: () => happening(state, subject, at) };
-    }
+  // Of events with the same time, the first one here happens first, so the books are deterministic.
+  function consider<T>(at: number | null, subject: T, happening: Happening<T>): void {
+    if (at === null || at > until || (first !== undefined && at >= first.at)) return;
+    first = { at, happen: () => happening(state, subject, at) };
   }
   for (const instance of state.instances) {
-    consider<Instance>(instance.phaseEndsAt, 0, instance, finishPhase);
-    consider<Instance>(instance.failsAt, 1, instance, failRunning);
-    consider<Instance>(instance.hourEndsAt, 2, instance, turnHour);
+    consider<Instance>(instance.phaseEndsAt, instance, finishPhase);
+    consider<Instance>(instance.failsAt, instance, failRunning);
+    consider<Instance>(instance.hourEndsAt, instance, turnHour);
   }
   for (const drive of state.drives) {
-    consider<Drive>(drive.syncEndsAt, 3, drive, finishSync);
-    consider<Drive>(drive.hourEndsAt, 4, drive, chargeDriveHour);
-    consider<Drive>(drive.deletesAt, 5, drive, deleteDrive);
+    consider<Drive>(drive.syncEndsAt, drive, finishSync);
+    consider<Drive>(drive.hourEndsAt, drive, chargeDriveHour);
+    consider<Drive>(drive.deletesAt, drive, deleteDrive);
   }
   return first;
 }

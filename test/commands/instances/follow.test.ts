@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
+import { envelope } from '../../support/service.ts';
 import { event, logOf } from '../../watch/pages.ts';
 import { follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
 
@@ -74,6 +75,20 @@ describe('instances events --follow', () => {
     });
     expect(stdout).toMatch(/^TIME +TYPE +MESSAGE\n/);
     expect(stdout).toMatch(/^2026-01-1[56] \d\d:\d\d:01 {2}ERROR {10}disk gone TIME evil$/m);
+  });
+
+  test('names four of several instances, and the one whose log is incomplete', async () => {
+    const others = ['5', '6', '7', '8'].map((digit) => `${digit}${ID.slice(1)}`);
+    const stage = await show((turn, id) => {
+      if (turn === 3 && id === ID) setImmediate(() => stage.ctrlC());
+      const meta = { total: 3, page: 1, limit: 100, total_pages: 1 };
+      return turn === 2 && id === OTHER
+        ? { status: 200, body: envelope([event('e1', 1)], 200, meta) }
+        : [];
+    });
+    const { stderr } = await follow(stage, OTHER, ...others);
+    expect(stderr).toContain(`${others[1]} and 2 more yet.`);
+    expect(stderr).toContain(`warning: ${OTHER}: the service returned fewer events than`);
   });
 
   test('prints only the requested types with --type', async () => {

@@ -104,12 +104,6 @@ describe('instances list --json | instances track -', () => {
     expect(await journal(host).ends(BOX)).toMatchObject({ deadline: ENDS });
   });
 
-  test('lists requests with an unknown outcome although no instance can be tracked', async () => {
-    const lost = { id: null, name: 'lost', status: 'UNKNOWN' };
-    const { stderr } = await track(JSON.stringify([lost, { id: LAB, name: 'lab' }]));
-    expect(warningsOf(stderr).join()).toContain('Not handed over: the request for lost');
-  });
-
   test('lists requests with an unknown outcome and jobs as not handed over', async () => {
     await rentBox();
     service.posts.push(() => 'hangUp');
@@ -118,12 +112,6 @@ describe('instances list --json | instances track -', () => {
     const job = jobRecord({ id: BOX, name: 'box', service: laptop.service.url });
     await writeFile(join(laptop.home, 'state', 'jobs', `${BOX}.json`), JSON.stringify(job));
     await track(await list());
-  });
-
-  test('hands over no --rescue paths, whose copies belong to the other computer', async () => {
-    await rentBox();
-    const one = { id: BOX, name: 'box', ends_at: ENDS, rescue: [{ remote: 'results' }] };
-    await track(JSON.stringify(one));
   });
 
   test('reports an instance that the service does not find, and hands over the others', async () => {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { heartbeatOf } from '../../../../src/journal/index.ts';
 import { lazy as once } from '../../../../src/lazy.ts';
 import type { Answer } from '../../../support/service.ts';
-import { errorOf, warningsOf } from '../../../support/stderr-lines.ts';
+import { errorOf } from '../../../support/stderr-lines.ts';
 import {
   CREATE,
   type DeadlineWorld,
@@ -266,36 +266,6 @@ describe('a clock difference confirmed by two responses', () => {
       expect(statusOf(ID)).toBe('TERMINATING');
     },
   );
-
-  test.each([
-    [9, 'is 9 min ahead of'],
-    [-9, 'is 9 min behind'],
-    [4, 'is 4 min ahead of'],
-    [0.9, undefined],
-  ])('warns about a clock difference unless it is small: %s min', async (minutes, words) => {
-    world.ahead = minutes * MINUTE;
-    const { stderr } = await world.cli(REAP);
-    expect(warningsOf(stderr)).toEqual(
-      words === undefined
-        ? []
-        : [expect.stringContaining(`The service's clock ${words} this computer's`)],
-    );
-  });
-
-  test('pauses reap only for a difference of five minutes, or after a change', async () => {
-    const pauses = async (minutes: number) => {
-      world.ahead = minutes * MINUTE;
-      const before = world.clock.slept.length;
-      expect((await world.cli(REAP)).code).toBe(0);
-      return world.clock.slept.slice(before);
-    };
-    expect(await pauses(4)).toEqual([]);
-    expect(await pauses(4)).toEqual([]);
-    expect(await pauses(3.8)).toEqual([3_000]);
-    expect(await pauses(3.8)).toEqual([]);
-    expect(await pauses(6)).toEqual([3_000]);
-    expect(await pauses(6)).toEqual([3_000]);
-  });
 });
 
 test("reads the time from an instance if the profile can't be read", async () => {

@@ -195,20 +195,6 @@ describe('a schedule of an older gpucloud', () => {
   });
 });
 
-test.each([
-  ['the account', 'user-1', true],
-  ['another account', 'user-2', false],
-])(
-  'reap --status and status agree on a schedule of %s in another profile',
-  async (_what, account, isArmed) => {
-    await world.arm('work', account);
-    await world.cli([...CREATE, '--unenforced', '--terminate-after', '4h']);
-    await world.cli(['instances', 'reap', '--status', '--json']);
-    const found = JSON.stringify(await attention());
-    expect(found.includes('deadline_unenforced')).toBe(!isArmed);
-  },
-);
-
 test('rejects reap --install with --status', async () => {
   expect((await world.cli(['instances', 'reap', '--install', '--status'])).code).toBe(2);
 });
@@ -252,16 +238,6 @@ describe('a loop without a scheduler', () => {
     expect((await armed()).reason).toBe('"instances reap" is not scheduled');
   });
 
-  test('counts as unenforced once its process has ended', async () => {
-    const reason = 'the loop of process 812 has ended, last seen 3 min ago';
-    expect(await armed()).toEqual({ isArmed: false, reason });
-    const { code, stderr, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
-    expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(
-      `error: Nothing on this computer enforces deadlines: ${reason}. Nothing was sent.\n`,
-    );
-  });
-
   test('does not trust a single run whose process has ended', async () => {
     world.clock.advance(60 * 60_000);
     await world.cli(['instances', 'reap', '--every', '5m']);
@@ -273,16 +249,5 @@ describe('a loop without a scheduler', () => {
     await world.cli(['instances', 'reap', '--every', '5m'], { terminal: true });
     world.clock.advance(60_000);
     expect(await armed()).toEqual({ isArmed: false, reason });
-  });
-
-  test('of another computer with the same folder is not judged by its process', async () => {
-    await world.armLoop(812, 'elsewhere');
-    expect(await armed()).toEqual({ isArmed: true, reason: null });
-    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).code).toBe(0);
-  });
-
-  test('gives way to a scheduled reap', async () => {
-    await world.arm('other');
-    expect((await world.cli([...CREATE, '--terminate-after', '4h'])).stderr).not.toContain('812');
   });
 });
