@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
+import { gpucloud } from '../../output/shell-line.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, replaceFile } from '../../system/files.ts';
 import { withLock } from '../../system/lock.ts';
@@ -126,7 +127,7 @@ function corrupt(file: string, cause: unknown): CliError {
   return new CliError(
     'storage',
     `could not read the sandbox's state ${file}. The file is unchanged; reset the sandbox to replace it.`,
-    { hint: 'gpucloud sandbox reset', cause },
+    { hint: gpucloud('sandbox', 'reset', '--state', file), cause },
   );
 }
 
