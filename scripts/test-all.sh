@@ -17,10 +17,10 @@ vitest() {
 vitest rest run --project rest --project alone
 # Other versions of Node and another user run their tests beside the rest of this script.
 {
-  others=0
-  scripts/nodes.sh || others=1
-  scripts/ordinary-user.sh || others=1
-  exit "$others"
+  code=0
+  scripts/nodes.sh || code=1
+  scripts/ordinary-user.sh || code=1
+  exit "$code"
 } > coverage/others.log 2>&1 &
 others=$!
 scripts/test-executable.sh --quick || code=1
