@@ -16,5 +16,5 @@ else
 fi
 results=coverage/results-executable.json
 mkdir -p coverage && : > "$results"
-exec timeout 1500 npx --no-install vitest run --project quick --project rest "${tests[@]}" \
+exec timeout 1500 node_modules/.bin/vitest run --project quick --project rest "${tests[@]}" \
   --reporter=dot --reporter=./scripts/summary.mjs --reporter=json --outputFile.json="$results"

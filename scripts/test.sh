@@ -14,4 +14,4 @@ else
 fi
 npm run --silent typecheck
 npm run --silent lint
-npx --no-install vitest run --project code --project quick "${words[@]}"
+node_modules/.bin/vitest run --project code --project quick "${words[@]}"

@@ -18,7 +18,9 @@ beforeEach(async () => {
   home = join(computer.home, 'user');
   mkdirSync(home);
   chownSync(home, USER, USER);
-  env = { HOME: home, GPUCLOUD_CONFIG_DIR: '', GPUCLOUD_STATE_DIR: '' };
+  const folders = { HOME: home, GPUCLOUD_CONFIG_DIR: '', GPUCLOUD_STATE_DIR: '' };
+  // Compiled code is stored in the user's home folder too.
+  env = { ...folders, NODE_DISABLE_COMPILE_CACHE: '' };
 });
 
 const sandbox = (...argv: string[]) =>

@@ -58,6 +58,9 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
     HOME: home,
     GPUCLOUD_CONFIG_DIR: join(home, 'config'),
     GPUCLOUD_STATE_DIR: join(home, 'state'),
+    // Each test has new folders: storing compiled code there takes longer than most commands.
+    // test/start tests the code cache.
+    NODE_DISABLE_COMPILE_CACHE: '1',
   };
   const started: ChildProcessWithoutNullStreams[] = [];
   const start = (argv: readonly string[], options: RunOptions = {}) => {
