@@ -131,7 +131,7 @@ describe('the state file', () => {
         await expect(call(b)).rejects.toMatchObject({
           failure: 'storage',
           message: expect.stringMatching(/sandbox\.json\b/),
-          hint: `gpucloud sandbox reset --state ${b.file}`,
+          hint: 'gpucloud sandbox reset --state FILE',
         });
       }
       const reply = await b.call('GET', '/users/me');

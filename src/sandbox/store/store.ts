@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { gpucloud } from '../../output/shell-line.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { privateFolder, replaceFile } from '../../system/files.ts';
 import { withLock } from '../../system/lock.ts';
@@ -127,7 +126,7 @@ function corrupt(file: string, cause: unknown): CliError {
   return new CliError(
     'storage',
     `could not read the sandbox's state ${file}. The file is unchanged; reset the sandbox to replace it.`,
-    { hint: gpucloud('sandbox', 'reset', '--state', file), cause },
+    { hint: 'gpucloud sandbox reset --state FILE', cause },
   );
 }
 
