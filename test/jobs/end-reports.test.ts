@@ -15,6 +15,7 @@ import { jobRecord } from '../support/job-record.ts';
 import { RentingService, whole } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no } from '../support/service.ts';
+import { withoutLimits } from './passing-clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const OTHER = '3f0c5d9e-1111-4222-8333-444455557777';
@@ -67,6 +68,7 @@ test('sends the event of how a run ended, once', async () => {
     ['failed', [one], { error: failed('storage', 'The disk is full.') }],
     ['kept', [kept]],
     ['both terminated', [one, two]],
+    ['both kept', [{ ...one, terminated: false }, kept]],
     ['one kept', [one, kept]],
     ['one rented', [none, two]],
     ['nothing rented', [none]],
@@ -91,6 +93,8 @@ test('sends the event of how a run ended, once', async () => {
       job_ended 3f0c5d9e-1111-4222-8333-444455557777 job 3: The command on job-2 exited with 3. Kept job-2: it bills.
     both terminated:
       job_ended 3f0c5d9e-1111-4222-8333-444455556666 job 3: The command on job-1 and job-2 exited with 3. Terminated job-1 and job-2.
+    both kept:
+      job_ended 3f0c5d9e-1111-4222-8333-444455556666 job 3: The command on job-1 and job-2 exited with 3. Kept job-1 and job-2: it bills.
     one kept:
       job_ended 3f0c5d9e-1111-4222-8333-444455556666 job 3: The command on job-1 and job-2 exited with 3. Kept job-2: it bills.
     one rented:
@@ -219,17 +223,6 @@ function prove(): void {
     whole(payloads.map((payload, at) => ({ ...about, id: `e-${at}`, payload })));
 }
 
-/** A clock on which no time limit passes: the sleep of one would end at once. */
-const patient = (): World => {
-  const sleep: World['clock']['sleep'] = (milliseconds, signal) =>
-    milliseconds < 10_000
-      ? world.clock.sleep(milliseconds, signal)
-      : new Promise((_resolve, reject) => {
-          signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-        });
-  return { ...world, clock: { ...world.clock, sleep } };
-};
-
 const never = new AbortController().signal;
 const aborted = (message: string) => AbortSignal.abort(failed('deadline', message));
 const STOPS = { any: never, near: never, half: never, last: never, interrupt: never };
@@ -277,7 +270,7 @@ test('stores and reports how jobs end', async () => {
     ENDS.filter(([what]) => /^(jobs stop|--on)/.test(what)),
   );
   for (const [at, [what, more, other, status = 'ACTIVE']] of [...ENDS, ...elsewhere].entries()) {
-    const { context } = atTerminal(patient(), []);
+    const { context } = atTerminal(withoutLimits(world), []);
     const price = { price_per_hour_snapshot: '89.90', created_at: '2026-01-15T10:30:00.000Z' };
     const instance = renting.rent(ID, 'box', { status, ...price });
     renting.terminations =
