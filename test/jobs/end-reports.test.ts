@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CliError, type Failure } from '../../src/errors.ts';
+import { handedOver } from '../../src/jobs/driver.ts';
 import { endedElsewhere, endJob, saveEnd } from '../../src/jobs/end/end-job.ts';
 import { notifyOfEnds } from '../../src/jobs/end/notify.ts';
 import { type JobEnd, NO_RECEIPT } from '../../src/jobs/end/report.ts';
@@ -10,6 +11,7 @@ import { finishHere } from '../../src/jobs/here/report.ts';
 import type { HereRun } from '../../src/jobs/here/run.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
+import { writeJob } from '../../src/jobs/record/record.ts';
 import { atTerminal } from '../support/at-terminal.ts';
 import { jobRecord } from '../support/job-record.ts';
 import { RentingService, whole } from '../support/renting-service.ts';
@@ -404,5 +406,66 @@ test('stores and reports how jobs end', async () => {
     elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true}
       {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":28,"reported":null}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills."
+  `);
+});
+
+test('reports how jobs stop ends a job that it took over', async () => {
+  const report = {
+    ...{ command_exit_code: 3, stage: 'fetching', instance: { id: ID, name: 'other' } },
+    ...{
+      terminated: true,
+      fetched: ['/r'],
+      seconds: 9,
+      exit_code: 125,
+      error: 'Full.',
+      ...NO_RECEIPT,
+    },
+  } as const;
+  const ended = { ended_at: AT, exit_code: 3 };
+  const rows: [string, object, boolean?][] = [
+    ['with a report', { ...ended, report, reason: 'Near.' }],
+    ['with a report without an error', { ...ended, report: { ...report, error: null } }],
+    ['without a report', { ...ended, reason: 'Near.' }],
+    ['without an exit code', { ended_at: AT, reason: 'Killed.', on: true }],
+    ['not yet', {}],
+    ['after Ctrl-C', {}, true],
+  ];
+  const lines: string[] = [];
+  for (const [at, [what, more, isPressed]] of rows.entries()) {
+    const { context: plain, stderr } = atTerminal(world, []);
+    const interrupts = { first: isPressed ? CTRL_C.stops.interrupt : never, second: never };
+    const context = Object.assign(plain, { interrupts });
+    const start = { id: ID, name: 'box', service: world.service.url };
+    const record = jobRecord(start, { uid: `job-${at}`, ...more });
+    await writeJob(record, context);
+    const before = world.clock.slept.length;
+    const phases = createPhases('box', context, true);
+    const stops = isPressed ? CTRL_C.stops : STOPS;
+    const job = { record, by: 'run', fetched: [], phases, stops, isOutputWhole: true };
+    const { error, ...end } = await handedOver(job as unknown as Job, context);
+    const { failure, message, hint, mayBeBilling } = error ?? {};
+    lines.push(
+      `${what}, after ${world.clock.slept.slice(before).length} s: ${JSON.stringify(end)}`,
+      ...(error ? [`  ${failure} ${mayBeBilling}: ${message} (${hint})`] : []),
+      `  ${stderr().trim()}`,
+    );
+  }
+  expect(lines.join('\n').replaceAll(ID, 'ID')).toMatchInlineSnapshot(`
+    "with a report, after 0 s: {"command_exit_code":3,"stage":"fetching","instance":{"id":"ID","name":"other"},"terminated":true,"fetched":["/r"],"seconds":9,"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"exit_code":125}
+      runFailed false: Full. (undefined)
+      gpucloud jobs stop box takes over. Waiting until it has ended the job.
+    with a report without an error, after 0 s: {"command_exit_code":3,"stage":"fetching","instance":{"id":"ID","name":"other"},"terminated":true,"fetched":["/r"],"seconds":9,"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"exit_code":125}
+      gpucloud jobs stop box takes over. Waiting until it has ended the job.
+    without a report, after 0 s: {"stage":"done","fetched":[],"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"command_exit_code":3,"instance":{"id":"ID","name":"box"},"terminated":true}
+      gpucloud jobs stop box takes over. Waiting until it has ended the job.
+    without an exit code, after 0 s: {"stage":"done","fetched":[],"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"command_exit_code":null,"instance":{"id":"ID","name":"box"},"terminated":false}
+      runFailed false: Killed. (undefined)
+      gpucloud jobs stop box takes over. Waiting until it has ended the job.
+    not yet, after 15 s: {"command_exit_code":null,"output_complete":true,"instance":{"id":"ID","name":"box"},"fetched":[],"cost":null,"cost_at_most":null,"phases":{"renting":0,"copying":null,"setup":null,"running":null,"fetching":null},"gpu":null,"kept":null,"stage":"renting","terminated":"unknown"}
+      outcomeUnknown true: gpucloud﷐ jobs stop box took over, but has not terminated box. It may still be billing. (finish the job: gpucloud﷐ jobs attach box; or terminate the instance: gpucloud﷐ instances terminate box)
+      gpucloud jobs stop box takes over. Waiting until it has ended the job.
+    after Ctrl-C, after 0 s: {"command_exit_code":null,"output_complete":true,"instance":{"id":"ID","name":"box"},"fetched":[],"cost":null,"cost_at_most":null,"phases":{"renting":0,"copying":null,"setup":null,"running":null,"fetching":null},"gpu":null,"kept":null,"stage":"renting","terminated":"unknown"}
+      interrupted true: Stopped following box. Its command still runs, and the instance still bills. (continue: gpucloud﷐ jobs attach box; stop the job, fetch its output and terminate: gpucloud﷐ jobs stop box)
+      gpucloud jobs stop box takes over. Waiting until it has ended the job."
   `);
 });

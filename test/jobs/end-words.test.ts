@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
+import { printEnd } from '../../src/jobs/driver.ts';
+import type { JobEnd } from '../../src/jobs/end/report.ts';
 import { noteEnd, noteStarted } from '../../src/jobs/end/summary.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
 import { keep } from '../../src/jobs/stages/keep.ts';
@@ -257,6 +260,92 @@ test('says how a run ended', async () => {
     ./train.sh: exit code 126
     Exit code 126: a file could not be executed. Check its mode (chmod +x) and its first line.
     null:
+    "
+  `);
+});
+
+test('prints the end of a job, and exits with the exit code of its command or its error', async () => {
+  const end: JobEnd = {
+    ...{ command_exit_code: 3, stage: 'done', instance: { id: ID, name: 'box' }, gpu: null },
+    ...{ terminated: true, fetched: [], cost: '0.35', cost_at_most: '89.90', phases: null },
+    error: undefined,
+  };
+  const kept = { ...end, terminated: false, cost: null, cost_at_most: null } as const;
+  const error = new CliError('runFailed', 'The setup failed.');
+  const setup = { ...end, command_exit_code: null, stage: 'setup', error } as const;
+  const unread = new CliError('storage', 'stdout is full.');
+  const gone = { seen: { kind: 'gone', isOver: true } } as const;
+  const rows: [string, JobEnd, { on?: boolean; by?: 'stop' }?, CliError[]?][] = [
+    ['terminated', end],
+    ['terminated of --on', end, { on: true }],
+    ['kept', kept],
+    ['--on', kept, { on: true }],
+    ['--on, of an odd name', { ...kept, instance: { id: ID, name: ODD } }, { on: true }],
+    ['--on, unfinished', { ...kept, isOver: false }, { on: true }],
+    ['--on, gone', kept, { on: true, ...gone }],
+    ['--on, without an ID', { ...kept, instance: { id: null, name: 'box' } }, { on: true }],
+    ['failed setup', setup],
+    ['failed setup at jobs stop', setup, { by: 'stop' }],
+    ['failed at jobs stop', { ...setup, stage: 'fetching' }, { by: 'stop' }],
+    ['unread', end, {}, [unread]],
+    ['failed and unread', setup, {}, [unread]],
+    ['failed setup at jobs stop, unread', setup, { by: 'stop' }, [unread]],
+  ];
+  const lines: string[] = [];
+  for (const [what, given, { on = false, ...more } = {}, faults = []] of rows) {
+    let how = '';
+    const text = await printed(async (own) => {
+      const ended: number[] = [];
+      Object.assign(own, { endWith: (code: number) => ended.push(code) });
+      how = await printEnd(given, { record: rented({ on }), ...more }, own, [...faults]).then(
+        () => `exit ${ended}`,
+        (fault: CliError) => `${fault.exitCode} ${fault.message}`,
+      );
+    });
+    lines.push(`${what}: ${how}\n${text}`);
+  }
+  expect(lines.join('')).toMatchInlineSnapshot(`
+    "terminated: exit 3
+    true: exit code 3
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    terminated of --on: exit 3
+    true: exit code 3
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    kept: exit 3
+    true: exit code 3
+    --on: exit 3
+    true: exit code 3
+    box keeps running and billing. To terminate it: gpucloud instances terminate box
+    --on, of an odd name: exit 3
+    true: exit code 3
+    my box keeps running and billing. To terminate it: gpucloud instances terminate 3f0c5d9e-1111-4222-8333-444455556666
+    --on, unfinished: exit 3
+    true: exit code 3
+    --on, gone: exit 3
+    true: exit code 3
+    --on, without an ID: exit 3
+    true: exit code 3
+    failed setup: 125 The setup failed.
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    failed setup at jobs stop: exit 125
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    failed at jobs stop: 125 The setup failed.
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    unread: 9 stdout is full.
+    true: exit code 3
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    failed and unread: 125 The setup failed.
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
+    failed setup at jobs stop, unread: 9 stdout is full.
+    Terminated box after 12 h.
+    It cost 0.35 ₽.
     "
   `);
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError, type Failure } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
+import { OverMaxPrice } from '../../src/instances/rent/max-price.ts';
 import { costAtMost } from '../../src/jobs/end/cost.ts';
 import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { JobPlan } from '../../src/jobs/job.ts';
@@ -135,6 +136,18 @@ describe('a job that ends early', () => {
     expect(end).toEqual({ ...start, instance, ...how });
     const status = how.terminated === true ? 'TERMINATING' : 'ACTIVE';
     expect(renting.instances.get(ID)?.status).toBe(status);
+  });
+
+  test('reports what an instance over --max-price cost, which has ended', async () => {
+    const price = { price_per_hour_snapshot: '89.90', created_at: '2026-01-15T10:30:00.000Z' };
+    const over = new OverMaxPrice('Too dear.', { ...price, id: ID, name: 'shown' });
+    expect(await endUnusable(over, plan, context)).toEqual({
+      ...start,
+      instance: { id: ID, name: 'job' },
+      terminated: true,
+      cost_at_most: '179.80',
+      error: expect.objectContaining({ failure: 'runFailed', message: 'Too dear.' }),
+    });
   });
 
   test('reports an unexpected error as a CliError without an instance', async () => {

@@ -110,7 +110,11 @@ test('reads the situation of a driver', async () => {
 
 test('looks at an instance that SSH does not reach', async () => {
   const lines: string[] = [];
-  for (const by of ['stop', 'reap'] as const) {
+  const failed = { failure: new CliError('storage', 'The disk is full.') };
+  for (const [by, before] of [
+    ['stop', {}],
+    ['reap', failed],
+  ] as const) {
     for (const status of [
       'ACTIVE',
       'STOPPED',
@@ -124,7 +128,7 @@ test('looks at an instance that SSH does not reach', async () => {
       renting.failing.clear();
       if (status !== '404') renting.rent(ID, 'box', { status });
       if (status === '500') renting.failing.add(`/instances/${ID}`);
-      const { steps, job, stderr } = stepping({}, { by });
+      const { steps, job, stderr } = stepping({}, { by, ...before });
       const seen = await steps.look();
       expect(job.seen).toBe(seen);
       const { failure, message } = job.failure ?? {};
@@ -142,13 +146,13 @@ test('looks at an instance that SSH does not reach', async () => {
     stop TERMINATED: {"kind":"gone","isOver":true} TERMINATED, wrongState: box is TERMINATED, so its job has ended. (undefined)
     stop 404: {"kind":"unreachable"} undefined, notFound: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. (undefined)
     stop 500: {"kind":"unreachable"} undefined, refused: The service failed to show instance 3f0c5d9e-1111-4222-8333-444455556666 (500): Internal server error. (undefined)
-    reap ACTIVE: {"kind":"unreachable"} ACTIVE, wrongState: box is ACTIVE. (it is running: gpucloud﷐ instances get box)
-    reap STOPPED: {"kind":"unreachable"} STOPPED, wrongState: box is STOPPED. (start the instance (this bills): gpucloud﷐ instances start box --wait)
+    reap ACTIVE: {"kind":"unreachable"} ACTIVE, storage: The disk is full. (undefined)
+    reap STOPPED: {"kind":"unreachable"} STOPPED, storage: The disk is full. (undefined)
     reap ERROR: {"kind":"gone","isOver":false} ERROR, wrongState: box is ERROR, so its job has ended. (undefined)
-    reap TERMINATING: {"kind":"gone","isOver":true} TERMINATING, wrongState: box is TERMINATING, so its job has ended. (undefined)
-    reap TERMINATED: {"kind":"gone","isOver":true} TERMINATED, wrongState: box is TERMINATED, so its job has ended. (undefined)
-    reap 404: {"kind":"unreachable"} undefined, notFound: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. (undefined)
-    reap 500: {"kind":"unreachable"} undefined, refused: The service failed to show instance 3f0c5d9e-1111-4222-8333-444455556666 (500): Internal server error. (undefined)"
+    reap TERMINATING: {"kind":"gone","isOver":true} TERMINATING, storage: The disk is full. (undefined)
+    reap TERMINATED: {"kind":"gone","isOver":true} TERMINATED, storage: The disk is full. (undefined)
+    reap 404: {"kind":"unreachable"} undefined, storage: The disk is full. (undefined)
+    reap 500: {"kind":"unreachable"} undefined, storage: The disk is full. (undefined)"
   `);
 });
 
