@@ -293,118 +293,89 @@ test('stores and reports how jobs end', async () => {
     const { error, ...rest } = end;
     const { ending_at, ended_at, reason, report } = job.record;
     const { exit_code, seconds, error: reported } = report ?? {};
+    const stored = { ending_at, ended_at, reason, exit_code, seconds, reported };
     const { failure, message, hint, resource } = error ?? {};
     lines.push(
-      `${at < ENDS.length ? '' : 'elsewhere, '}${what}: ${JSON.stringify(rest, withoutPhases)}`,
-      `  ${JSON.stringify({ ending_at, ended_at, reason, exit_code, seconds, reported })}`,
+      `${at < ENDS.length ? '' : 'elsewhere, '}${what}: ${JSON.stringify({ ...rest, stored }, withoutPhases)}`,
       ...(error ? [`  ${failure} ${resource}: ${message} (${hint})`] : []),
       ...(await events()),
     );
   }
   expect(lines.join('\n').replaceAll(ID, 'ID')).toMatchInlineSnapshot(`
-    "exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":0,"reported":null}
+    "exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":0,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":1,"reported":null}
+    exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":1,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":2,"reported":"The disk is full."}
+    failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":2,"reported":"The disk is full."}}
       runFailed undefined: The disk is full. (undefined)
       job_ended ID box 3: The disk is full. Terminated box.
-    lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was killed together with its supervisor.","exit_code":125,"seconds":3,"reported":"The command was killed together with its supervisor."}
+    lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was killed together with its supervisor.","exit_code":125,"seconds":3,"reported":"The command was killed together with its supervisor."}}
       runFailed undefined: The command was killed together with its supervisor. (undefined)
       job_ended ID box null: The command was killed together with its supervisor. Terminated box.
-    running at the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was still running at the deadline.","exit_code":125,"seconds":4,"reported":"The command was still running at the deadline."}
+    running at the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was still running at the deadline.","exit_code":125,"seconds":4,"reported":"The command was still running at the deadline."}}
       runFailed undefined: The command was still running at the deadline. (undefined)
       job_ended ID box null: The command was still running at the deadline. Terminated box.
-    near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command did not exit after SIGINT, and the deadline is near.","exit_code":125,"seconds":5,"reported":"The command did not exit after SIGINT, and the deadline is near."}
+    near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command did not exit after SIGINT, and the deadline is near.","exit_code":125,"seconds":5,"reported":"The command did not exit after SIGINT, and the deadline is near."}}
       runFailed undefined: The command did not exit after SIGINT, and the deadline is near. (undefined)
       job_ended ID box null: The command did not exit after SIGINT, and the deadline is near. Terminated box.
-    never started: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was never started.","exit_code":125,"seconds":6,"reported":"The command was never started."}
+    never started: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was never started.","exit_code":125,"seconds":6,"reported":"The command was never started."}}
       runFailed undefined: The command was never started. (undefined)
       job_ended ID box null: The command was never started. Terminated box.
-    late: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"At last.","exit_code":125,"seconds":7,"reported":"At last."}
+    late: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"At last.","exit_code":125,"seconds":7,"reported":"At last."}}
       runFailed undefined: At last. (undefined)
       job_ended ID box null: At last. Terminated box.
-    late before the command: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"At any.","exit_code":125,"seconds":8,"reported":"At any."}
+    late before the command: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"At any.","exit_code":125,"seconds":8,"reported":"At any."}}
       runFailed undefined: At any. (undefined)
       job_ended ID box null: At any. Terminated box.
-    late with all results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":9,"reported":null}
+    late with all results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":9,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":10,"reported":null}
+    jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":10,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":11,"reported":"The disk is full."}
+    jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":11,"reported":"The disk is full."}}
       runFailed undefined: The disk is full. (undefined)
       job_ended ID box null: The disk is full. Terminated box.
-    reap of --here: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The run was killed.","exit_code":125,"seconds":12,"reported":"The run was killed."}
+    reap of --here: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The run was killed.","exit_code":125,"seconds":12,"reported":"The run was killed."}}
       runFailed undefined: The run was killed. (undefined)
       job_ended ID box null: The run was killed. Terminated box.
-    setup: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":13,"reported":"The setup failed with exit code 4, so the command was not started."}
+    setup: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":13,"reported":"The setup failed with exit code 4, so the command was not started."}}
       runFailed undefined: The setup failed with exit code 4, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10; to inspect the instance, add --keep-on-failure 1h)
       job_ended ID box null: The setup failed with exit code 4, so the command was not started. Terminated box.
-    setup, which may be kept: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":14,"reported":"The setup failed with exit code 4, so the command was not started."}
+    setup, which may be kept: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":14,"reported":"The setup failed with exit code 4, so the command was not started."}}
       runFailed undefined: The setup failed with exit code 4, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
       job_ended ID box null: The setup failed with exit code 4, so the command was not started. Terminated box.
-    setup near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":15,"reported":"The setup was stopped near box's deadline, so the command was not started."}
+    setup near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":15,"reported":"The setup was stopped near box's deadline, so the command was not started."}}
       runFailed undefined: The setup was stopped near box's deadline, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10; to give it more time, use a longer --terminate-after)
       job_ended ID box null: The setup was stopped near box's deadline, so the command was not started. Terminated box.
-    setup of --on near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":false,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":16,"reported":"The setup was stopped near box's deadline, so the command was not started."}
+    setup of --on near the deadline: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":16,"reported":"The setup was stopped near box's deadline, so the command was not started."}}
       runFailed undefined: The setup was stopped near box's deadline, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
       job_ended ID box null: The setup was stopped near box's deadline, so the command was not started. Kept box: it bills.
-    setup, interrupted: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":130,"seconds":17,"reported":"Why."}
+    setup, interrupted: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":130,"seconds":17,"reported":"Why."}}
       interrupted undefined: Why. (undefined)
       job_ended ID box null: Why. Terminated box.
-    setup, stopped: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":18,"reported":"gpucloud jobs stop stopped the setup, so the command was not started."}
+    setup, stopped: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":18,"reported":"gpucloud jobs stop stopped the setup, so the command was not started."}}
       runFailed undefined: gpucloud﷐ jobs stop stopped the setup, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
       job_ended ID box null: gpucloud jobs stop stopped the setup, so the command was not started. Terminated box.
-    --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":19,"reported":null}
+    --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":19,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills.
-    STOPPED: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":20,"reported":"box was STOPPED, so nothing more was copied from it, and it was terminated."}
+    STOPPED: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":20,"reported":"box was STOPPED, so nothing more was copied from it, and it was terminated."}}
       runFailed undefined: box was STOPPED, so nothing more was copied from it, and it was terminated. (undefined)
       job_ended ID box 3: box was STOPPED, so nothing more was copied from it, and it was terminated. Terminated box.
-    refused: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"terminating","terminated":"unknown"}
-      {"ending_at":"2026-01-15T12:00:00.000Z","ended_at":null,"reason":null}
+    refused: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"terminating","terminated":"unknown","stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":null,"reason":null}}
       outcomeUnknown ID: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing. (gpucloud﷐ instances terminate box)
       terminate_failed ID box 3: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing.
-    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":22,"reported":null}
+    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":22,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":23,"reported":null}
+    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":23,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":24,"reported":null}
+    elsewhere, failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":24,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":25,"reported":null}
+    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":25,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":26,"reported":null}
+    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":26,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":27,"reported":null}
+    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":27,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true}
-      {"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":28,"reported":null}
+    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":28,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills."
   `);
 });
