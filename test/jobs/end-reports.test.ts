@@ -239,7 +239,7 @@ const REFUSED = { failure: failed('wrongState', 'box is STOPPED.') };
 const ENDS: readonly [what: string, record: object, job?: object, status?: string][] = [
   ['exited', EXITED],
   ['exited, with results', { ...EXITED, fetch: [{ remote: 'a', local: '/a', fetched_at: AT }] }],
-  ['failed to copy', EXITED, { failure: failed('storage', 'The disk is full.') }],
+  ['uncopied', { ...EXITED, output_kept_at: null }, { failure: failed('storage', 'Full.') }],
   ['lost', {}],
   ['running at the deadline', {}, { seen: { kind: 'running' } }],
   [
@@ -260,6 +260,8 @@ const ENDS: readonly [what: string, record: object, job?: object, status?: strin
   ['setup of --on near the deadline', { ...SETUP, on: true }, { isInterrupted: true, ...LATE }],
   ['setup, interrupted', SETUP, { isInterrupted: true, ...CTRL_C }],
   ['setup, stopped', SETUP, { isStopAsked: () => true }],
+  ['setup, stopped by this process', SETUP, { by: 'stop', isInterrupted: true }],
+  ['setup, failed before jobs stop', SETUP, { by: 'stop' }],
   ['--on', { ...EXITED, on: true }],
   ['STOPPED', EXITED, REFUSED, 'STOPPED'],
   ['refused', EXITED, {}, 'REFUSED'],
@@ -306,9 +308,9 @@ test('stores and reports how jobs end', async () => {
       job_ended ID box 3: The command on box exited with 3. Terminated box.
     exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":1,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":2,"reported":"The disk is full."}}
-      runFailed undefined: The disk is full. (undefined)
-      job_ended ID box 3: The disk is full. Terminated box.
+    uncopied: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":2,"reported":"Full."}}
+      runFailed undefined: Full. (undefined)
+      job_ended ID box 3: Full. Terminated box.
     lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command was killed together with its supervisor.","exit_code":125,"seconds":3,"reported":"The command was killed together with its supervisor."}}
       runFailed undefined: The command was killed together with its supervisor. (undefined)
       job_ended ID box null: The command was killed together with its supervisor. Terminated box.
@@ -355,27 +357,34 @@ test('stores and reports how jobs end', async () => {
     setup, stopped: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":18,"reported":"gpucloud jobs stop stopped the setup, so the command was not started."}}
       runFailed undefined: gpucloud﷐ jobs stop stopped the setup, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
       job_ended ID box null: gpucloud jobs stop stopped the setup, so the command was not started. Terminated box.
-    --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":19,"reported":null}}
+    setup, stopped by this process: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":19,"reported":"gpucloud jobs stop stopped the setup, so the command was not started."}}
+      runFailed undefined: gpucloud﷐ jobs stop stopped the setup, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
+      job_ended ID box null: gpucloud jobs stop stopped the setup, so the command was not started. Terminated box.
+    setup, failed before jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":20,"reported":"The setup failed with exit code 4, so the command was not started."}}
+      runFailed undefined: The setup failed with exit code 4, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10; to inspect the instance, add --keep-on-failure 1h)
+      job_ended ID box null: The setup failed with exit code 4, so the command was not started. Terminated box.
+    --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":21,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills.
-    STOPPED: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":20,"reported":"box was STOPPED, so nothing more was copied from it, and it was terminated."}}
+    STOPPED: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":22,"reported":"box was STOPPED, so nothing more was copied from it, and it was terminated."}}
       runFailed undefined: box was STOPPED, so nothing more was copied from it, and it was terminated. (undefined)
       job_ended ID box 3: box was STOPPED, so nothing more was copied from it, and it was terminated. Terminated box.
     refused: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"terminating","terminated":"unknown","stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":null,"reason":null}}
       outcomeUnknown ID: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing. (gpucloud﷐ instances terminate box)
       terminate_failed ID box 3: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing.
-    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":22,"reported":null}}
+    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":24,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":23,"reported":null}}
+    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":25,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, failed to copy: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":24,"reported":null}}
-      job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":25,"reported":null}}
+    elsewhere, uncopied: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":26,"reported":"Full."}}
+      runFailed undefined: Full. (undefined)
+      job_ended ID box 3: Full. Terminated box.
+    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":27,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":26,"reported":null}}
+    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":28,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":27,"reported":null}}
+    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":29,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":28,"reported":null}}
+    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":30,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills."
   `);
 });
