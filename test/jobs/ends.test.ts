@@ -1,12 +1,9 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError, type Failure } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
+import { OverMaxPrice } from '../../src/instances/rent/max-price.ts';
 import { costAtMost } from '../../src/jobs/end/cost.ts';
-import { notifyOfEnd } from '../../src/jobs/end/notify.ts';
 import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
@@ -62,58 +59,6 @@ describe('the cost of a job', () => {
     ['90', '90.00'],
   ])('never rounds the highest possible cost below the price %s', (price, cost) => {
     expect(costAtMost({ ...instance, price_per_hour_snapshot: price }, start)).toBe(cost);
-  });
-});
-
-describe("the notification of a job's end", () => {
-  const instance = { id: ID, name: 'job' };
-  const ended = { stage: 'done', instance, fetched: [], ...NO_RECEIPT } as const;
-  const failed = (failure: 'outcomeUnknown' | 'refused' | 'interrupted') =>
-    new CliError('outcomeUnknown', 'Could not terminate job.', {
-      cause: new CliError(failure, 'Why.'),
-    });
-  let world: World;
-  beforeEach(async () => {
-    world = await createWorld({ handler: () => no(500, 'unexpected') });
-    await mkdir(join(world.home, 'config'), { recursive: true });
-    const notify = ['sh', '-c', `cat >>${join(world.home, 'heard')}`];
-    const profiles = { work: { base_url: world.service.url, notify } };
-    const path = join(world.home, 'config', 'config.json');
-    await writeFile(path, JSON.stringify({ current: 'work', profiles }), { mode: 0o600 });
-  });
-  afterEach(() => world.close());
-
-  test.each([
-    [
-      'terminated',
-      { terminated: true, error: undefined },
-      'job_ended',
-      'exited with 3. Terminated',
-    ],
-    [
-      'kept',
-      { terminated: false, error: undefined },
-      'job_ended',
-      'exited with 3. Kept job: it bills',
-    ],
-    ['in doubt', { terminated: 'unknown', error: failed('outcomeUnknown') }, 'outcome_unknown', ''],
-    ['refused', { terminated: 'unknown', error: failed('refused') }, 'terminate_failed', ''],
-  ] as const)("reports the job's outcome to --notify: %s", async (_how, end, event, message) => {
-    const { context } = atTerminal(world, []);
-    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
-    await notifyOfEnd({ ...ended, ...end, command_exit_code: 3 }, 'now', context);
-    const heard = JSON.parse(await readFile(join(world.home, 'heard'), 'utf8'));
-    expect(heard).toMatchObject({ event, id: ID, name: 'job', exit_code: 3 });
-    expect(heard.message).toContain(message);
-  });
-
-  test('skips the job_ended notification after the third Ctrl-C or if nothing was rented', async () => {
-    const { context } = atTerminal(world, []);
-    const left = { terminated: 'unknown', error: failed('interrupted') } as const;
-    await notifyOfEnd({ ...ended, ...left, command_exit_code: null }, 'now', context);
-    const none = { terminated: false, error: failed('refused'), instance: null } as const;
-    await notifyOfEnd({ ...ended, ...none, command_exit_code: null }, 'now', context);
-    expect(existsSync(join(world.home, 'heard'))).toBe(false);
   });
 });
 
@@ -191,6 +136,18 @@ describe('a job that ends early', () => {
     expect(end).toEqual({ ...start, instance, ...how });
     const status = how.terminated === true ? 'TERMINATING' : 'ACTIVE';
     expect(renting.instances.get(ID)?.status).toBe(status);
+  });
+
+  test('reports what an instance over --max-price cost, which has ended', async () => {
+    const price = { price_per_hour_snapshot: '89.90', created_at: '2026-01-15T10:30:00.000Z' };
+    const over = new OverMaxPrice('Too dear.', { ...price, id: ID, name: 'shown' });
+    expect(await endUnusable(over, plan, context)).toEqual({
+      ...start,
+      instance: { id: ID, name: 'job' },
+      terminated: true,
+      cost_at_most: '179.80',
+      error: expect.objectContaining({ failure: 'runFailed', message: 'Too dear.' }),
+    });
   });
 
   test('reports an unexpected error as a CliError without an instance', async () => {

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { zero } from '../../src/rules/money.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { createEmulator } from '../output/emulator.ts';
 import { NEW } from '../support/renting-service.ts';
@@ -119,41 +118,6 @@ describe('Ctrl-C or a signal during the command', () => {
     press();
     const { code } = await ended;
     expect({ code, status: world.status() }).toEqual({ code: 130, status: 'TERMINATING' });
-  });
-
-  test('prints that a second Ctrl-C leaves the --on instance running', async () => {
-    world.renting.rent(NEW, 'dev');
-    const { interrupts, press } = ctrlC();
-    const key = world.local('key');
-    const argv = [
-      ...['run', '--on', NEW, '--identity', key, '--', 'sh', '-c', `trap 'exit 9' INT; ${LASTS}`],
-    ];
-    const ended = world.gpucloud(argv, { interrupts });
-    await followed(world);
-    press();
-    const { code, stderr } = await ended;
-    expect(code, stderr).toBe(9);
-    expect(stderr).toContain(
-      'Interrupting the command. Ctrl-C again leaves dev without copying its output.',
-    );
-  });
-
-  test('mentions no second Ctrl-C to an agent, which has none', async () => {
-    world.renting.rent(NEW, 'dev');
-    const { interrupts, press } = ctrlC();
-    const session = {
-      ...{ id: 'one', call: 1, maxCost: zero(), maxInstances: undefined, endsAt: 0 },
-      ...{ keeps: false, ended: new AbortController().signal },
-    };
-    const script = `trap 'echo x >result; exit 9' INT; ${LASTS}`;
-    const argv = ['run', '--on', NEW, '--identity', world.local('key'), ...fetching()];
-    const ended = world.gpucloud([...argv, '--', 'sh', '-c', script], { interrupts, session });
-    await followed(world);
-    press();
-    const { code, stderr } = await ended;
-    expect(code, stderr).toBe(9);
-    expect(stderr).toContain('Interrupting the command. Its results will be copied next.\n');
-    expect(stderr).not.toContain('Ctrl-C again');
   });
 
   test('exits with 7 at the third Ctrl-C during an unanswered termination', async () => {

@@ -67,10 +67,10 @@ const JOBS: readonly [how: string, record: object, job: object, before?: RentedR
   ['with results', { exit_code: 3 }, failed('storage')],
   ['with output', { exit_code: 3, fetch: [] }, failed('storage')],
   ['without results', { exit_code: 3 }, failed('notFound')],
-  ['kept for a person', { exit_code: 3, kept: 'person' }, {}],
+  ['kept for a person', { exit_code: 3, kept: 'command' }, {}],
   [
     'kept for a person after its setup',
-    { ...FAILED_SETUP, kept: 'person', keep_on_failure: 3_600_000 },
+    { ...FAILED_SETUP, kept: 'command', keep_on_failure: 3_600_000 },
     {},
   ],
   ['kept for its results', { exit_code: 3, kept: 'results' }, failed('storage')],
@@ -166,8 +166,8 @@ test('reports how a job stands that goes on', async () => {
       runFailed, bills, names its ID
       box: It failed. The instance still has the results, and bills until you terminate it.
       see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch
-    a job kept for a person: {"terminated":false,"stage":"done","kept":"person","command_exit_code":3}
-    a job kept for a person after its setup: {"terminated":false,"stage":"setup","kept":"person","command_exit_code":null}
+    a job kept for a person: {"terminated":false,"stage":"done","kept":"command","command_exit_code":3}
+    a job kept for a person after its setup: {"terminated":false,"stage":"setup","kept":"command","command_exit_code":null}
       runFailed, bills, names its ID
       The setup failed with exit code 3, so the command was not started.
       see its output: gpucloud jobs logs box --tail 10

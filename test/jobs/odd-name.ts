@@ -5,6 +5,6 @@ export const ODD = 'my box';
 export function ofOddName(text: string, name: string, id: string): string {
   const inCommand = (line: string) => line.replace(new RegExp(`\\b${name}\\b`, 'g'), id);
   return text
-    .replace(/(?:gpucloud|(?<=[:,] )(?:jobs|instances)) [^;,(]*/g, inCommand)
+    .replace(/(?:gpucloud|(?<=[:,] )(?:jobs|instances)) (?:(?!\. )[^;,(])*/g, inCommand)
     .replace(new RegExp(`\\b${name}\\b`, 'g'), ODD);
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../src/system/clock.ts';
+import type { World } from '../support/run-cli.ts';
 
 export interface PassingClock extends Clock {
   /** Moves the clock and ends the sleeps that are over by then. */
@@ -55,4 +56,15 @@ export function withoutPauses(...skipped: readonly number[]): Clock {
         ? Promise.resolve()
         : clock.sleep(milliseconds, signal),
   };
+}
+
+/** A world whose time limits never pass, although the sleep of its clock ends at once. */
+export function withoutLimits(world: World): World {
+  const sleep: Clock['sleep'] = (milliseconds, signal) =>
+    milliseconds < 10_000 || signal?.aborted === true
+      ? world.clock.sleep(milliseconds, signal)
+      : new Promise((_resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+        });
+  return { ...world, clock: { ...world.clock, sleep } };
 }

@@ -21,10 +21,11 @@ const record = jobRecord(
   },
 );
 const none = { renting: null, copying: null, setup: null, running: null, fetching: null };
+const WHOLE = { renting: 12, copying: 4, setup: null, running: 185, fetching: 2 };
 const setup = { text: 'pip install x', mark: 'm', again: false };
 
 test.each([
-  ['a whole job', {}, { renting: 12, copying: 4, setup: null, running: 185, fetching: 2 }],
+  ['a whole job', {}, WHOLE],
   [
     'a job that reap finished later',
     { took: { setup: 0, command: 60 } },
@@ -57,9 +58,9 @@ test.each([
     { signed_in_at: null, copied_at: null, command_started_at: null, exited_at: null },
     none,
   ],
-  ['a clock that was set back', { exited_at: at(3) }, { running: 0 }],
+  ['a clock that was set back', { exited_at: at(3) }, { running: 0, fetching: 203 }],
 ] as const)('measures the phases of %s', (_what, change, phases) => {
-  expect(phasesOf({ ...record, ...change })).toMatchObject(phases);
+  expect(phasesOf({ ...record, ...change })).toEqual({ ...WHOLE, ...phases });
 });
 
 const member = {

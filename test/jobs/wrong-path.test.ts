@@ -54,6 +54,7 @@ describe('a command that soon fails, and whose path is missing', () => {
     ['wrote in the second of its start', 'touch -d "@$(date +%s)" ~/log; exit 3', []],
     ['is to be kept', 'exit 3', ['--keep-on-failure', '1h']],
     ['succeeded', 'true', []],
+    ['may have written outside of its folder', 'exit 3', ['--fetch', '../none:none']],
   ])('is kept if it %s', async (_what, command, more) => {
     await world.gpucloud(['instances', 'reap', '--every', '5m']);
     const { code, stderr } = await world.run(command, [...fetch(), ...more]);

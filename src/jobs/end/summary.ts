@@ -99,7 +99,7 @@ function membersOf(report: JobReport | HereReport): Member[] {
 }
 
 /** Explains an exit code of a command that could not start a program. */
-export function explainExit(
+function explainExit(
   code: number | null,
   [word = '', ...others]: readonly string[],
 ): string | undefined {
