@@ -2,10 +2,11 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
+import { driveJob } from '../../src/jobs/driver.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
-import { type HowToDrive, stepsOf } from '../../src/jobs/steps.ts';
+import { type HowToDrive, type Steps, stepsOf } from '../../src/jobs/steps.ts';
 import { timeOf } from '../../src/jobs/verbs/finish.ts';
 import { zero } from '../../src/rules/money.ts';
 import { atTerminal } from '../support/at-terminal.ts';
@@ -253,3 +254,30 @@ test.each([
     expect({ time, after: after / MINUTE }).toEqual(expected);
   },
 );
+
+test.each([
+  ['a rented instance of run', 'run', false, true],
+  ['a rented instance of run --detach', 'detach', false, true],
+  ['an instance of run --on', 'run', true, false],
+  ['an instance of jobs attach', 'attach', false, false],
+])('a bug in a step ends %s: %s, on %s, %s', async (_what, by, on, ends) => {
+  const { job, context } = stepping({ on }, { by });
+  const seen: unknown[] = [];
+  const around = (steps: object) =>
+    ({
+      ...steps,
+      situation: async () => {
+        throw new TypeError('a bug');
+      },
+      end: async (kind: unknown) => {
+        seen.push(kind);
+      },
+    }) as unknown as Steps;
+  const outcome = await driveJob(job, { around }, context).catch((error: unknown) => error);
+  const failure = expect.objectContaining({ message: expect.stringContaining('a bug') });
+  expect({ outcome, failure: job.failure, seen }).toEqual({
+    outcome: ends ? undefined : failure,
+    failure,
+    seen: ends ? [{ kind: 'absent' }] : [],
+  });
+});
