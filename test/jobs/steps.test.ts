@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { ownJournal } from '../../src/instances/recover/pending.ts';
+import type { Steps } from '../../src/jobs/drive.ts';
 import { driveJob } from '../../src/jobs/driver.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
-import { type HowToDrive, type Steps, stepsOf } from '../../src/jobs/steps.ts';
+import { type HowToDrive, stepsOf } from '../../src/jobs/steps.ts';
+
 import { timeOf } from '../../src/jobs/verbs/finish.ts';
 import { zero } from '../../src/rules/money.ts';
 import { atTerminal } from '../support/at-terminal.ts';
@@ -278,6 +280,6 @@ test.each([
   expect({ outcome, failure: job.failure, seen }).toEqual({
     outcome: ends ? undefined : failure,
     failure,
-    seen: ends ? [{ kind: 'absent' }] : [],
+    seen: ends ? [{ kind: 'unreachable' }] : [],
   });
 });
