@@ -299,13 +299,13 @@ describe('help', () => {
 
 describe('`-o=json`', () => {
   test.each([
-    ['-o=json', '--profile', 'sandbox', 'profiles', 'list'],
-    ['profiles', '--profile', 'sandbox', '-o=json', 'list'],
-    ['profiles', 'list', '-o=json'],
-    ['profiles', 'list', '-o', 'json'],
-    ['profiles', 'list', '-yo=json'],
-  ])('selects JSON output for -o=json in %j', async (...argv) => {
-    const { code, stdout } = await world.cli(argv);
+    '-o=json --profile sandbox profiles list',
+    'profiles --profile sandbox -o=json list',
+    'profiles list -o=json',
+    'profiles list -o json',
+    'profiles list -yo=json',
+  ])('selects JSON output for -o=json in %j', async (line) => {
+    const { code, stdout } = await world.cli(line.split(' '));
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toBeInstanceOf(Array);
   });

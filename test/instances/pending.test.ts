@@ -271,7 +271,7 @@ describe('GPUCLOUD_API_KEY', () => {
 });
 
 test.each([CREATE, REORDER])(
-  'reports the requested name if the response is lost: %j',
+  'reports the requested name if the response is lost: %s %s',
   async (...argv) => {
     service.posts.push(() => 'hangUp');
     const { stderr } = await world.cli([...argv, '--json']);

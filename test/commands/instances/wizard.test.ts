@@ -115,7 +115,7 @@ describe('instances create in a terminal', () => {
       await done('ssh-keys', 'delete', 'laptop', '--yes');
       const file = join(world.home, '.ssh', 'id_ed25519');
       await mkdir(join(world.home, '.ssh'));
-      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'here', '-f', file]);
       const other = join(world.home, 'other.pub');
       await writeFile(other, sshPublicKey('ecdsa-sha2-nistp256'));
       await done('ssh-keys', 'add', `${file}.pub`, '--name', 'here');
@@ -140,7 +140,7 @@ describe('instances create in a terminal', () => {
       await done('ssh-keys', 'delete', 'laptop', '--yes');
       const file = join(world.home, '.ssh', 'id_ed25519');
       await mkdir(join(world.home, '.ssh'));
-      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-f', file]);
+      spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', 'secret', '-C', 'here', '-f', file]);
       await done('ssh-keys', 'add', `${file}.pub`, '--name', 'locked');
       const { code, stderr } = await answered(
         ['run', '--dry-run', '--terminate-after', '1h', '--', 'true'],
