@@ -31,9 +31,6 @@ export function toTranscript(argv: readonly string[], options: CliOptions, home:
     if (commands === undefined) return;
     const { terminal, columns = 100 } = options;
     const shown = terminal === true ? await onScreen(result, columns) : result;
-    // A terminal wraps and cuts lines by the length of a temporary path.
-    const written = `${shown.stdout}${shown.stderr}`.replaceAll(/\s/g, '');
-    if (terminal === true && written.includes(tmpdir())) command.isAlone = false;
     // The questions of a terminal stay in their order.
     const stderr = shown.stderr.trimEnd();
     const messages = terminal === true ? [stderr] : sorted(stderr.split('\n'));
@@ -43,12 +40,15 @@ export function toTranscript(argv: readonly string[], options: CliOptions, home:
 
 /** Returns what is seen in the end, without colours, spinners and earlier states of a question. */
 async function onScreen(result: CliResult, columns: number): Promise<CliResult> {
-  const stderr = result.stderr.replaceAll(COLOUR, '');
-  return {
-    ...result,
-    stdout: result.stdout.replaceAll(COLOUR, ''),
-    stderr: stderr.includes('\u001b') ? await screenOf(stderr, columns) : stderr,
-  };
+  const [stdout = '', written = ''] = [result.stdout, result.stderr].map((text) =>
+    text.replaceAll(COLOUR, ''),
+  );
+  const stderr = written.includes('\u001b') ? await screenOf(written, columns) : written;
+  // Its lines are wrapped and cut by the length of the path.
+  const hasPath = `${stdout}${stderr}`.replaceAll(/\s/g, '').includes(tmpdir());
+  return hasPath
+    ? { ...result, stdout: '', stderr: '(shows a temporary path)' }
+    : { ...result, stdout, stderr };
 }
 
 async function screenOf(text: string, columns: number): Promise<string> {
