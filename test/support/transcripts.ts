@@ -2,12 +2,11 @@ import { compareTranscripts } from './transcript.ts';
 
 /** They compare goldens, have random titles, show the computer that runs them, or test all documented words. */
 const OTHERS =
-  /\/(audit|capacity-sequences|month|naming|situations|tour|documented-words)\.test\.ts$/;
+  /\/(audit|capacity-sequences|month|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
 
 /** Their transcripts are what the sandbox refuses. */
 const REFUSALS = /\/test\/sandbox\/(billing|drives|http|keys|refusals)\.test\.ts$/;
 
-const ROOMS =
-  /\/test\/(command-line|commands|completion|idle|instances|output|ssh|watch|run)[./]/;
+const ROOMS = /\/test\/(command-line|commands|completion|idle|instances|output|ssh|watch|run)[./]/;
 
 compareTranscripts((file) => REFUSALS.test(file) || (ROOMS.test(file) && !OTHERS.test(file)));

@@ -219,6 +219,7 @@ describe('instances ssh', () => {
     const print = () => world.cli(['instances', 'ssh', 'trainer', '--wait', '--print'], { env });
     const printed = await print();
     const file = join(world.home, 'state', 'sandbox.json');
+    expect(printed.stdout).toMatch(/^ssh .+ -p 22 -- root@203\.0\.113\.1\n$/);
     expect(printed.stdout).toMatch(
       new RegExp(
         `-o 'ProxyCommand=${SELF.file} ${SELF.args} sandbox connect ${ANY_ID} --state ${file}' `,
@@ -387,8 +388,9 @@ test.each(['a"b', 'a%b', 'a*b', 'a[b', 'a\\b', 'a${HOME}b'])(
     const state = join(world.home, name);
     const env = { GPUCLOUD_STATE_DIR: state };
     const argv = ['instances', 'ssh-config', '--install'];
-    const { code, stdout, requests } = await world.cli(argv, { env });
+    const { code, stdout, stderr, requests } = await world.cli(argv, { env });
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
+    expect(stderr).toContain(`error: --install: ssh can't include a file from ${state}: `);
     await expect(readFile(join(world.home, '.ssh', 'config'))).rejects.toThrow('ENOENT');
   },
 );

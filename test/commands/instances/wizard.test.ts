@@ -418,6 +418,8 @@ describe('instances terminate without a name', () => {
 
   test('lists instances, asks for confirmation, and terminates the selected instance', async () => {
     await rent('one');
+    // The newer is listed first.
+    world.clock.advance(1000);
     await rent('two');
     const list = (await answered(['instances', 'terminate'], 'none', '1', 'no')).stderr;
     expect(list).toContain('choose at least one');
