@@ -2,7 +2,7 @@ import { compareTranscripts } from './transcript.ts';
 
 /** They compare goldens, have random titles, show the computer that runs them, or test all documented words. */
 const OTHERS =
-  /\/(audit|capacity-sequences|month|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
+  /\/(audit|capacity-sequences|month|names|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
 
 /** Their transcripts are what the sandbox refuses. */
 const REFUSALS = /\/test\/sandbox\/(billing|drives|http|keys|refusals)\.test\.ts$/;
