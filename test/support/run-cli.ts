@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { clearLine, cursorTo, type Direction, moveCursor } from 'node:readline';
+import { PassThrough, type Writable } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { run } from '../../src/run.ts';
@@ -81,7 +82,17 @@ export const SELF: Self = {
 const SCHEDULERS: ReadonlySet<string> = new Set(['systemctl', 'crontab', 'launchctl', 'schtasks']);
 
 /** Methods of tty.WriteStream that a spinner calls if a slow computer lets it start. */
-const CURSOR = { cursorTo: () => true, moveCursor: () => true, clearLine: () => true };
+const CURSOR = {
+  cursorTo(this: Writable, x: number) {
+    return cursorTo(this, x);
+  },
+  moveCursor(this: Writable, x: number, y: number) {
+    return moveCursor(this, x, y);
+  },
+  clearLine(this: Writable, direction: Direction) {
+    return clearLine(this, direction);
+  },
+};
 
 /** A computer with its own home, a clock and one reachable service. */
 export interface World {
@@ -132,7 +143,7 @@ export async function createWorld(options: WorldOptions): Promise<World> {
       const options = { ...given, env: { ...env, ...given.env } };
       const { unprinted, ...outcome } = await runCli(argv, options, home, clock);
       const result = { ...outcome, requests: service.requests.slice(before) };
-      write(result, unprinted);
+      await write(result, unprinted);
       return result;
     },
     close: afterwards(async () => {

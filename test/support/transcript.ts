@@ -5,6 +5,8 @@ import type { CliOptions, CliResult } from './run-cli.ts';
 /** A longer output only tests its size. */
 const MOST = 20_000;
 
+const COLOUR = /\u001b\[[\d;]*m/g;
+
 interface Command {
   text: string;
   isRunning: boolean;
@@ -23,12 +25,39 @@ export function toTranscript(argv: readonly string[], options: CliOptions, home:
   const command: Command = { text: '', isRunning: true, isAlone: others.length === 0 };
   // Which of several commands is first is not certain.
   for (const other of others) other.isAlone = false;
-  // The lines of a terminal wrap by the length of a temporary path, and pipes have many readers.
-  if (options.terminal !== true && options.pipes === undefined) commands?.push(command);
-  return (result: CliResult, unprinted: readonly string[]) => {
+  commands?.push(command);
+  return async (result: CliResult, unprinted: readonly string[]) => {
     command.isRunning = false;
-    command.text = linesOf(argv, result, unprinted, home);
+    if (commands === undefined) return;
+    const { terminal, columns = 100 } = options;
+    const shown = terminal === true ? await onScreen(result, columns) : result;
+    // The questions of a terminal stay in their order.
+    const stderr = shown.stderr.trimEnd();
+    const messages = terminal === true ? [stderr] : sorted(stderr.split('\n'));
+    command.text = linesOf(argv, shown, messages, unprinted, home);
   };
+}
+
+/** Returns what is seen in the end, without colours, spinners and earlier states of a question. */
+async function onScreen(result: CliResult, columns: number): Promise<CliResult> {
+  const [stdout = '', written = ''] = [result.stdout, result.stderr].map((text) =>
+    text.replaceAll(COLOUR, ''),
+  );
+  const stderr = written.includes('\u001b') ? await screenOf(written, columns) : written;
+  // Its lines are wrapped and cut by the length of the path.
+  const hasPath = `${stdout}${stderr}`.replaceAll(/\s/g, '').includes(tmpdir());
+  return hasPath
+    ? { ...result, stdout: '', stderr: '(shows a temporary path)' }
+    : { ...result, stdout, stderr };
+}
+
+async function screenOf(text: string, columns: number): Promise<string> {
+  const { createScreen } = await import('./screen.ts');
+  const screen = createScreen({ columns, rows: 200, convertEol: true });
+  await new Promise<void>((drawn) => screen.write(text, drawn));
+  const all = screen.all();
+  screen.dispose();
+  return all;
 }
 
 /** Adds a line to the transcript of the running test. */
@@ -102,11 +131,11 @@ function sorted(lines: readonly string[]): string[] {
 
 function linesOf(
   argv: readonly string[],
-  result: CliResult,
+  { code, stdout, requests }: CliResult,
+  messages: readonly string[],
   unprinted: readonly string[],
   home: string,
 ): string {
-  const { code, stdout, stderr, requests } = result;
   const changes = requests
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path, body }) => `> ${method} ${path} ${JSON.stringify(body) ?? ''}`);
@@ -115,7 +144,7 @@ function linesOf(
       `$ gpucloud ${argv.join(' ')}`,
       ...changes,
       stdout,
-      ...sorted(stderr.trimEnd().split('\n')),
+      ...messages,
       ...sorted(unprinted.map((text) => `(${text})`)),
       `exit ${code}`,
     ]
@@ -125,14 +154,13 @@ function linesOf(
       .join('\n')
       .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
       .replaceAll(/(127\.0\.0\.1|localhost|port|-p)(?::|%3a| )\d{4,5}\b/g, '$1 PORT')
-      .replaceAll(/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?( [+-]\d\d:\d\d)?/g, 'TIME')
       .replaceAll(home, 'HOME')
       .replaceAll(tmpdir(), 'TMP')
       .replaceAll(/\.[\da-z]+\.tmp\b/g, '.….tmp')
       .replaceAll(/(TMP\/[a-z-]+-)\w{6}\b/g, '$1…')
-      .replaceAll(/\bAAAA[BC]3NzaC1[\w+/=]+/g, 'KEY')
+      .replaceAll(/\bAAAA[\w+/]{30,}=*/g, 'KEY')
       .replaceAll(/\bMC4CAQAw[\w+/=]+/g, 'PRIVATE KEY')
-      .replaceAll(/SHA256:[\w+/]{43}/g, 'SHA256')
+      .replaceAll(/SHA256:[\w+/]{8,43}…?/g, 'SHA256')
       .replaceAll(/\b[\da-f]{48}\b/g, 'TOKEN')
       .replaceAll(/\bsvc_sk_sandbox_[\da-f]{4,}/g, 'SECRET')
       // Versions of Node differ.

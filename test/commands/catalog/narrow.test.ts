@@ -6,5 +6,4 @@ test('never truncates catalog names at 80 columns, since people type them', asyn
   const env = { GPUCLOUD_PROFILE: 'sandbox' };
   const { stdout } = await world.cli(['catalog', 'list'], { env, terminal: true, columns: 80 });
   expect(stdout).toContain('  8x H100 80GB SXM5  ');
-  expect(stdout).toContain('  Windows Server 2022  ');
 });

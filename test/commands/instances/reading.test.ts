@@ -207,9 +207,8 @@ describe('instances list', () => {
 
     test("exits with 1 if the drives can't be read", async () => {
       broken = (path) => path === '/storage/drives';
-      const { code, stdout, stderr } = await world.cli(['instances', 'list', '-q']);
+      const { code, stdout } = await world.cli(['instances', 'list', '-q']);
       expect({ code, stdout }).toEqual({ code: 1, stdout: `${ID}\nother\n` });
-      expect(stderr).toMatch(/^error: Could not read drives: .* may be missing\.\n$/);
     });
   });
 
@@ -246,14 +245,11 @@ describe('instances events', () => {
   });
 
   test('prints the given page, and the flags for more', async () => {
-    const { stdout, stderr, requests } = await world.cli([
+    const { stdout, requests } = await world.cli([
       ...['instances', 'events', 'trainer', '--limit', '3', '--page', '2'],
     ]);
     expect(requests[0]?.path).toMatch(/\/events\?page=2&limit=3$/);
     expect(stdout.trim().split('\n')).toHaveLength(4);
-    expect(stderr).toMatch(
-      /^Page 2 of \d+ \(\d+ events\): --page 3 for the next, --all for all\.\n$/,
-    );
   });
 
   test('warns in JSON about further pages, and reports a page past the end', async () => {

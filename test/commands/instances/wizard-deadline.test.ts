@@ -32,7 +32,7 @@ describe('a deadline in the wizard', () => {
   test('warns before the confirmation that the balance does not last until the deadline', async () => {
     const ends = ['--terminate-after', '8d', '--unenforced', '--no-ssh-key'];
     const argv = [...SHORT.slice(0, -2), ...ends];
-    const { stderr } = await answered(argv, ...['ubuntu 22', 'jupyter', 'none', 'cancel']);
+    const { stderr } = await answered(argv, ...['ubuntu 22', 'jupyter', 'cancel']);
     const [summary = '', question] = stderr.split('Rent it?');
     expect(question, stderr).toBeDefined();
     expect(summary.split('\n')).toContain(
@@ -57,7 +57,7 @@ describe('a deadline in the wizard', () => {
       stdin.write(screens.length === 1 ? 'yes\n' : 'cancel\n');
     });
     const argv = [...SHORT.slice(0, -2), '--terminate-at', time, '--unenforced', '--no-ssh-key'];
-    stdin.write(['ubuntu 22', 'jupyter', 'none'].map((line) => `${line}\n`).join(''));
+    stdin.write(['ubuntu 22', 'jupyter'].map((line) => `${line}\n`).join(''));
     const { code } = await world.cli(argv, {
       ...{ terminal: true, columns: 300, typedAhead: true, pipes: { stdin, stdout, stderr } },
       env: { ...env, TERM: 'dumb', PATH: process.env.PATH },
