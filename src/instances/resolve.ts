@@ -245,7 +245,10 @@ export async function pickInstances(question: string, context: Context): Promise
   // Checks the API key first: without it, the account is unknown.
   await onCancel('No changes made.', () => context.api());
   const { instances } = await (await context.journal()).read();
-  const living = instances.filter(({ last }) => mayBill(last?.status));
+  // The newest first, as `instances list` has them.
+  const living = instances
+    .filter(({ last }) => mayBill(last?.status))
+    .sort((a, b) => Date.parse(b.asked_at) - Date.parse(a.asked_at));
   if (living.length === 0) {
     throw new CliError('notFound', 'No known instances to choose from.', {
       hint: `list terminated instances too: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,

@@ -1,8 +1,8 @@
 import { compareTranscripts } from './transcript.ts';
 
-/** They compare goldens, have random titles, show the computer that runs them, or test all documented words. */
+/** They compare goldens, have random titles or winners, show the computer that runs them, or test all documented words. */
 const OTHERS =
-  /\/(audit|capacity-sequences|month|names|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
+  /\/(audit|capacity-sequences|guards|month|names|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
 
 /** Their transcripts are what the sandbox refuses. */
 const REFUSALS = /\/test\/sandbox\/(billing|drives|http|keys|refusals)\.test\.ts$/;
