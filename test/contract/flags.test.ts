@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { commandsOf } from '../../src/command-line/reference/index.ts';
 import { sent } from '../support/service.ts';
 import { numbered } from '../support/transcript.ts';
-import { commandsWhose, prepare, tree } from './tree.ts';
+import { commandsWhose, type Prepared, prepare, tree } from './tree.ts';
 
 /**
  * With these a command goes on until it is stopped, or connects to an address that nobody has. The
@@ -65,10 +65,10 @@ const WITH: Readonly<Record<string, readonly string[]>> = {
 
 const RENTS = new Set(['instances create', 'instances reorder']);
 
-const FLAGS = new Map(commandsOf(tree, tree).map(({ command, flags }) => [command, flags]));
+const FACTS = new Map(commandsOf(tree, tree).map((facts) => [facts.command, facts]));
 
 /** Returns the command lines of one flag: each choice, each form. */
-function wordsOf(flag: NonNullable<ReturnType<typeof FLAGS.get>>[number]): string[][] {
+function wordsOf(flag: NonNullable<ReturnType<typeof FACTS.get>>['flags'][number]): string[][] {
   const { long, type, choices, value_optional: isOptional } = flag;
   if (type === 'boolean') return [[long]];
   const value = type === 'number' ? VALUES.number : (TEXTS[long] ?? VALUES[type]);
@@ -80,9 +80,9 @@ function wordsOf(flag: NonNullable<ReturnType<typeof FLAGS.get>>[number]): strin
 const shape = (request: string) =>
   request.replaceAll(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '#');
 
-/** Runs a command in a sandbox of its own, and returns all that it does. */
-async function done(command: string, more: readonly string[]): Promise<string> {
-  const { kitchen, argv, stdin, env } = await prepare(command);
+/** Runs a command with more words, and returns all that it does. */
+async function done(prepared: Prepared, more: readonly string[]): Promise<string> {
+  const { kitchen, argv, stdin, env } = prepared;
   const [long] = more[0]?.split('=') ?? [];
   const given = argv.indexOf(long ?? 'none');
   const file = join(kitchen.home, 'file');
@@ -92,7 +92,6 @@ async function done(command: string, more: readonly string[]): Promise<string> {
   const at = rest.includes('--') ? rest.indexOf('--') : rest.length;
   const words = rest.toSpliced(at, 0, ...more.map((word) => word.replace('$FILE', file)));
   const { code, stdout, stderr, requests } = await kitchen.cli(words, { stdin, env });
-  await kitchen.close();
   const bodies = requests
     .filter(({ method }) => method !== 'GET')
     .map(({ body }) => JSON.stringify(body));
@@ -125,17 +124,25 @@ const COMMANDS = commandsWhose(
 );
 
 test.each(COMMANDS)('shows what each flag changes: %s', async (command) => {
-  const all = (FLAGS.get(command) ?? []).flatMap(wordsOf);
+  const all = (FACTS.get(command)?.flags ?? []).flatMap(wordsOf);
   const flags = all.filter(
     ([word = '']) => !ENDLESS.test(word) && !ENDLESS.test(`${command} ${word}`),
   );
-  const usual = await done(command, []);
+  // A command that changes something gets a sandbox of its own each time.
+  const isReading = command === 'run' || FACTS.get(command)?.tool?.allow === 'read';
+  let prepared = await prepare(command);
+  const usual = await done(prepared, []);
   let text = '';
   for (const [word = ''] of flags) {
     const others = RENTS.has(command) ? (WITH[word.split('=', 1)[0] ?? ''] ?? []) : [];
     const words = [word, ...others];
-    text += `${words.join(' ')}\n${difference(usual, await done(command, words))}`;
+    if (!isReading) {
+      await prepared.kitchen.close();
+      prepared = await prepare(command);
+    }
+    text += `${words.join(' ')}\n${difference(usual, await done(prepared, words))}`;
   }
+  await prepared.kitchen.close();
   await expect(`${usual}\n${text}`).toMatchFileSnapshot(
     `flags/${command.replaceAll(' ', '-')}.txt`,
   );
