@@ -207,6 +207,7 @@ export function notLocked(target: string, error: unknown, isHeld: boolean): CliE
 
 const MEANINGS: Readonly<Record<string, string>> = {
   EACCES: 'permission denied',
+  EPERM: 'the system does not allow it',
   EROFS: 'the file system is read-only',
   ENOSPC: 'no space is left on the disk',
   EDQUOT: 'the disk quota is exceeded',
@@ -214,6 +215,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   ERR_FS_EISDIR: 'it is a folder',
   ENOTDIR: 'part of the path is not a folder',
+  ELOOP: 'too many links',
+  EIO: 'the disk has an I/O error',
+  EMFILE: 'too many files are open',
 };
 
 /** Describes a file system error without its path: `permission denied`. */

@@ -10,6 +10,7 @@ import { resourceId } from '../rules/names.ts';
 import { GONE, IN_FLIGHT, isTerminated, mayBill, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
 import { rescueFields } from './deadlines/rescued.ts';
+import { newestFirst } from './newest-first.ts';
 import { readInstance } from './read.ts';
 import { readableJournal } from './recover/pending.ts';
 
@@ -249,35 +250,4 @@ function inFlightRow(rental: OpenRequest, now: number): Listed {
     status: IN_FLIGHT,
     note: `requested ${ago(rental.asked_at, now)}; its process is waiting for the response`,
   };
-}
-
-/**
- * Sorts rows by rental time, newest first, as docker lists containers. Rows without a time come
- * last. For equal times, the later request comes first, then the ID decides, so that the order is
- * always the same.
- */
-export function newestFirst(rows: readonly Listed[]): Listed[] {
-  return rows
-    .map((row) => ({ row, rented: timeOf(rentedAt(row)), ordered: timeOf(row.ordered_at) }))
-    .sort((a, b) => later(a.rented, b.rented) || later(a.ordered, b.ordered) || byId(a.row, b.row))
-    .map(({ row }) => row);
-}
-
-/**
- * Returns the service's time of creation if known, otherwise this computer's time of the request.
- */
-function rentedAt({ created_at, asked_at, ordered_at }: Listed) {
-  return created_at ?? asked_at ?? ordered_at;
-}
-
-function timeOf(text: string | null | undefined): number {
-  return instant(text) ?? Number.NEGATIVE_INFINITY;
-}
-
-function later(a: number, b: number): number {
-  return a === b ? 0 : b - a;
-}
-
-function byId(a: Listed, b: Listed): number {
-  return String(a.id) < String(b.id) ? -1 : 1;
 }

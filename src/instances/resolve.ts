@@ -12,6 +12,7 @@ import { idKey, isSameName, isUuid, resourceId, typedName } from '../rules/names
 import { nearest } from '../rules/nearest.ts';
 import { isTerminated, mayBill } from '../rules/statuses.ts';
 import { isOwn, type Match, matchInstance } from './match.ts';
+import { newestFirst } from './newest-first.ts';
 import { otherAccountHint } from './other-accounts.ts';
 
 /** Target instance of a command. */
@@ -245,10 +246,11 @@ export async function pickInstances(question: string, context: Context): Promise
   // Checks the API key first: without it, the account is unknown.
   await onCancel('No changes made.', () => context.api());
   const { instances } = await (await context.journal()).read();
-  // The newest first, as `instances list` has them.
-  const living = instances
-    .filter(({ last }) => mayBill(last?.status))
-    .sort((a, b) => Date.parse(b.asked_at) - Date.parse(a.asked_at));
+  const living = newestFirst(
+    instances
+      .filter(({ last }) => mayBill(last?.status))
+      .map((instance) => ({ ...instance, created_at: instance.last?.created_at })),
+  );
   if (living.length === 0) {
     throw new CliError('notFound', 'No known instances to choose from.', {
       hint: `list terminated instances too: ${gpucloud('instances', 'list', '--all')}; add an instance rented elsewhere: ${gpucloud('instances', 'track', 'ID')}`,

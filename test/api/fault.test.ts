@@ -27,6 +27,7 @@ test.each<[string, string, hint?: string]>([
   ...[
     ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
     ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    'UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY',
   ].map((code): [string, string, string] => [code, trust(code), UNTRUSTED]),
   [
     'ERR_TLS_CERT_ALTNAME_INVALID',

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { otherAccount, replaceQuestion } from '../../src/config/remedies.ts';
 import type { Settings } from '../../src/config/resolve.ts';
+import { notLocked } from '../../src/config/store.ts';
 
 const URL = 'https://api.example.com/v1';
 const ANNA = { id: 'user-1', email: 'anna@example.com', name: 'Anna' };
@@ -47,4 +48,25 @@ test.each([
   ],
 ])('asks before replacing %j with %s', (before, address, question) => {
   expect(replaceQuestion('work', before, address)).toBe(question);
+});
+
+test.each([
+  ['EACCES', 'permission denied'],
+  ['EPERM', 'the system does not allow it'],
+  ['EROFS', 'the file system is read-only'],
+  ['ENOSPC', 'no space is left on the disk'],
+  ['EDQUOT', 'the disk quota is exceeded'],
+  ['EFBIG', 'the file would exceed the size limit'],
+  ['EISDIR', 'it is a folder'],
+  ['ERR_FS_EISDIR', 'it is a folder'],
+  ['ENOTDIR', 'part of the path is not a folder'],
+  ['ELOOP', 'too many links'],
+  ['EIO', 'the disk has an I/O error'],
+  ['EMFILE', 'too many files are open'],
+  ['EODD', 'EODD'],
+])('says what %s means for a change of settings', (code, meaning) => {
+  const error = notLocked('/config.json', Object.assign(new Error(), { code }), false);
+  expect(error.message).toBe(
+    `could not save the change to /config.json: it can't be locked: ${meaning}`,
+  );
 });

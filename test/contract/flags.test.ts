@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commandsOf } from '../../src/command-line/reference/index.ts';
+import { asDiff, changedLines } from '../support/changed-lines.ts';
 import { sent } from '../support/service.ts';
 import { numbered } from '../support/transcript.ts';
 import { commandsWhose, type Prepared, prepare, tree } from './tree.ts';
@@ -110,13 +111,12 @@ async function done(prepared: Prepared, more: readonly string[]): Promise<string
     .replaceAll(/\n{2,}/g, '\n');
 }
 
+/** A failure has nothing of the usual result, so only what it prints is shown. */
 function difference(usual: string, other: string): string {
-  const [before = [], after = []] = [usual, other].map((text) => text.split('\n'));
-  const gone = before.filter((line) => !after.includes(line));
-  const added = after.filter((line) => !before.includes(line));
-  // A failure has nothing of the usual result.
-  if (gone.includes('exit 0')) return added.map((line) => `  ${line}\n`).join('');
-  return [...gone.map((line) => `  - ${line}\n`), ...added.map((line) => `  + ${line}\n`)].join('');
+  const changed = changedLines(usual, other);
+  return changed.gone.includes('exit 0')
+    ? changed.added.map((line) => `  ${line}\n`).join('')
+    : asDiff(changed);
 }
 
 const COMMANDS = commandsWhose(

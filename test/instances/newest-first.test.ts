@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Listed, newestFirst } from '../../src/instances/known-instances.ts';
+import type { Listed } from '../../src/instances/known-instances.ts';
+import { newestFirst } from '../../src/instances/newest-first.ts';
 
 function instance(id: string, created_at?: string | null, ordered_at?: string): Listed {
   const own = { id, name: id, status: 'ACTIVE', ends_at: null, unread: false };

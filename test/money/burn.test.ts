@@ -115,23 +115,23 @@ const full = {
   ...{ ...shared, ...times, ...idle, ...rescue, price_per_hour_snapshot: '9.9' },
   ...{ offer: { id: 'o-1', name: 'RTX' }, failure_reason: 'no power' },
 };
-const told = {
+const whole = {
   ...{ ...shared, ...times, ...idle, bills: true, price_per_hour_snapshot: '9.9', offer: 'RTX' },
   ...{ age_seconds: 86_400, rescue: ['out'], rescue_failing: 'full disk' },
   failure_reason: 'no power',
 };
 const ended = { if_idle_seconds: null, idle_seconds: null, rescue: null, rescue_failing: null };
-const untold = Object.fromEntries(Object.keys(told).map((name) => [name, null]));
+const empty = Object.fromEntries(Object.keys(whole).map((name) => [name, null]));
 
 test.each<[what: string, row: object, json: readonly object[]]>([
-  ['all fields', full, [told]],
-  ['an unread state', { ...full, unread: true }, [{ ...told, unread: true, paid_until: null }]],
+  ['all fields', full, [whole]],
+  ['an unread state', { ...full, unread: true }, [{ ...whole, unread: true, paid_until: null }]],
   [
     'a request',
     { ...shared, id: null, status: 'UNKNOWN', ends_at: null, asked_at: day(16) },
     [
       {
-        ...{ ...untold, name: 'box', status: 'UNKNOWN', unread: false },
+        ...{ ...empty, name: 'box', status: 'UNKNOWN', unread: false },
         ...{ created_at: day(16), age_seconds: 0 },
       },
     ],
@@ -139,7 +139,7 @@ test.each<[what: string, row: object, json: readonly object[]]>([
   [
     'a terminating instance',
     { ...full, status: 'TERMINATING' },
-    [{ ...told, ...ended, status: 'TERMINATING', bills: false }],
+    [{ ...whole, ...ended, status: 'TERMINATING', bills: false }],
   ],
   ['a terminated instance', { ...full, status: 'TERMINATED' }, []],
 ])('returns %s of an instance as JSON', (_what, row, json) => {

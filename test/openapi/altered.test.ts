@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { asDiff, changedLines } from '../support/changed-lines.ts';
 import { createWorld } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
 import { leavesOf, type Path, valueAt, withValue } from './leaves.ts';
@@ -103,14 +104,6 @@ async function outputOf(argv: readonly string[], rows: Rows): Promise<string> {
   return `${stdout}${stderr}exit ${code}\n`;
 }
 
-/** Returns the lines that one text lacks of the other, and those that it adds. */
-function difference(usual: string, other: string): string {
-  const [before, after] = [usual, other].map((text) => text.split('\n'));
-  const gone = before?.filter((line) => !after?.includes(line)) ?? [];
-  const added = after?.filter((line) => !before?.includes(line)) ?? [];
-  return [...gone.map((line) => `  - ${line}\n`), ...added.map((line) => `  + ${line}\n`)].join('');
-}
-
 interface Shown {
   readonly what: string;
   readonly shown: string;
@@ -150,11 +143,10 @@ test.each(LISTS)(
     };
     const wrong = await outputOf([...argv, '--columns', 'no-such'], served);
     const columns = /available columns: (.*)/.exec(wrong)?.[1]?.replaceAll(', ', ',') ?? wrong;
-    const told = (await outputOf([...argv, '-o', 'csv', '--columns', columns], served)).replaceAll(
-      FOUND,
-      '',
-    );
-    const cells = told.split('\n').map((line) => line.split(','));
+    const listed = (
+      await outputOf([...argv, '-o', 'csv', '--columns', columns], served)
+    ).replaceAll(FOUND, '');
+    const cells = listed.split('\n').map((line) => line.split(','));
     const [heads = [], usual = []] = cells;
     const seen = rows.slice(1).flatMap(({ what }, at) => {
       const row = cells.find((each) => each.includes(numbered(usual[heads.indexOf('id')], at + 1)));
@@ -216,7 +208,7 @@ test.each(DETAILS)(
     const usual = await outputOf(argv, {});
     const seen: Shown[] = [];
     for (const { what, value } of alterationsOf(resource)) {
-      const shown = difference(usual, await outputOf(argv, { [resource]: [value] }));
+      const shown = asDiff(changedLines(usual, await outputOf(argv, { [resource]: [value] })));
       if (shown !== '') seen.push({ what, shown: `:\n${shown}` });
     }
     await expect(`${usual}\n${once(seen)}`).toMatchFileSnapshot(

@@ -28,7 +28,7 @@ export function faultMessage(code: string): string {
   const words = WORDS[code];
   if (words !== undefined) return words;
   if (code.startsWith('PROXY_')) return `the proxy refused the connection (${code.slice(6)})`;
-  if (/CERT|TLS|SSL|EPROTO|LEAF_SIGNATURE/.test(code)) {
+  if (isUntrusted(code) || /CERT|TLS|SSL|EPROTO/.test(code)) {
     return `could not open a trusted TLS connection (${code})`;
   }
   if (code.startsWith('HPE_')) return `the response is not HTTP (${code})`;
@@ -41,7 +41,7 @@ const UNTRUSTED =
 
 /** Hints for faults not caused by the network. */
 export function faultHint(code: string): string | undefined {
-  if (/^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code)) return UNTRUSTED;
+  if (isUntrusted(code)) return UNTRUSTED;
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     return 'The certificate is for another host: check the base URL.';
   }
@@ -51,6 +51,10 @@ export function faultHint(code: string): string | undefined {
   return code === 'NO_WASM'
     ? 'If "ulimit -v" is below 10 GiB, set NODE_OPTIONS=--disable-wasm-trap-handler.'
     : undefined;
+}
+
+function isUntrusted(code: string): boolean {
+  return /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/.test(code);
 }
 
 function isWithoutWasm(code: string): boolean {

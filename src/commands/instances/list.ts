@@ -6,9 +6,9 @@ import {
   drivesUnread,
   type KnownInstances,
   type Listed,
-  newestFirst,
   readKnownInstances,
 } from '../../instances/known-instances.ts';
+import { newestFirst } from '../../instances/newest-first.ts';
 import { warnOfOtherAccounts } from '../../instances/other-accounts.ts';
 import { exactCosts } from '../../jobs/end/cost.ts';
 import { readJobs } from '../../jobs/record/record.ts';
