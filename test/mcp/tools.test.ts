@@ -11,7 +11,7 @@ import { COMMANDS, tree } from '../contract/tree.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import type { Handler } from '../support/service.ts';
-import { type Agent, budget, type Content, openAgent, TOOLS, waitingClock } from './agent.ts';
+import { type Agent, budget, openAgent, TOOLS, waitingClock } from './agent.ts';
 
 const namesFor = (level: Level) => offered(TOOLS, level, false).map(({ name }) => name);
 
@@ -164,8 +164,6 @@ test('knows every value that names an instance or a local file', () => {
 describe('in the sandbox', () => {
   let world: SandboxWorld;
   let agent: Agent;
-  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
-  let schemas: Map<string, object>;
   let change: (handler: Handler) => Handler;
 
   beforeEach(async () => {
@@ -179,20 +177,16 @@ describe('in the sandbox', () => {
     // Without ssh, which would try for 15 s to reach the address of an instance.
     const env = { PATH: world.home };
     agent = await openAgent(world, ['--allow', 'all', ...budget(1000)], { env });
-    const { tools } = await agent.client.listTools();
-    schemas = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema ?? {}]));
+    // From now on the client rejects results that don't match their schemas.
+    await agent.client.listTools();
   });
   afterEach(async () => {
     await agent.end();
     await world.close();
   });
 
-  function faultsOf(name: string, { isError: _isError, ...content }: Content) {
-    const valid = ajv.compile(schemas.get(name) ?? {});
-    return valid(content) ? [] : valid.errors;
-  }
-
   test('lists valid schemas, and no tool of the built-in sandbox to others', async () => {
+    const ajv = new Ajv2020({ strict: false });
     const { tools } = await agent.client.listTools();
     expect(tools.filter(({ name }) => name.startsWith('sandbox'))).toEqual([]);
     for (const { inputSchema, outputSchema } of tools) {
@@ -220,7 +214,6 @@ describe('in the sandbox', () => {
   test('answers each read tool with a result of its schema or our JSON error, and no key', async () => {
     for (const name of read) {
       const content = await agent.call(name, GIVEN[name]);
-      expect(faultsOf(name, content), `${name} ${JSON.stringify(content)}`).toEqual([]);
       if (MISSING.includes(name)) {
         expect(content, name).toMatchObject({ isError: true, error: { code: 'not_found' } });
       } else if (!content.isError) {
@@ -264,22 +257,18 @@ describe('in the sandbox', () => {
     }
   });
 
-  test('answers a hundred calls at once', async () => {
+  test('answers two calls of each tool at once', async () => {
     // instances_top finds no ssh here.
     const slow = [...MISSING, 'doctor', 'instances_top'];
     const quick = read.filter((name) => !slow.includes(name));
-    const names = Array.from({ length: 100 }, (_, at) => quick[at % quick.length] ?? '');
+    const names = [...quick, ...quick];
     const contents = await Promise.all(names.map((name) => agent.call(name, GIVEN[name])));
-    for (const [at, content] of contents.entries()) {
-      expect(faultsOf(names[at] ?? '', content)).toEqual([]);
-    }
     expect(contents.filter(({ result }) => result === undefined)).toEqual([]);
   });
 
   test('selects from a result', async () => {
     const content = await agent.call('instances_list', { query: '[].name' });
     expect(content).toEqual({ isError: false, selected: ['trainer'] });
-    expect(faultsOf('instances_list', content)).toEqual([]);
     const columns = await agent.call('instances_list', { columns: 'name,status' });
     expect(columns.selected).toEqual([{ name: 'trainer', status: 'ACTIVE' }]);
   });
@@ -306,7 +295,6 @@ describe('in the sandbox', () => {
     ] as const) {
       const content = await agent.call(name, given);
       expect(content, `${name} ${JSON.stringify(content)}`).toMatchObject({ isError: false });
-      expect(faultsOf(name, content), name).toEqual([]);
     }
     expect(await agent.purse()).toMatchObject({
       committed: '179.80',

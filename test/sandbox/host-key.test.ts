@@ -1,8 +1,12 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { newHostKey } from '../../src/sandbox/ssh/server.ts';
 import { utils } from '../../src/sandbox/ssh/ssh2.ts';
 
-test('creates only host keys that the server can parse', () => {
-  const keys = Array.from({ length: 2500 }, newHostKey);
-  expect(keys.filter((key) => utils.parseKey(key) instanceof Error)).toEqual([]);
+test("creates another host key if the library can't parse its own", () => {
+  const unreadable = { private: 'unreadable', public: '' };
+  const create = vi.spyOn(utils, 'generateKeyPairSync').mockReturnValueOnce(unreadable);
+  const key = newHostKey();
+  expect(create).toHaveBeenCalledTimes(2);
+  create.mockRestore();
+  expect(utils.parseKey(key)).not.toBeInstanceOf(Error);
 });
