@@ -148,6 +148,7 @@ test.each<[string, Partial<Asking>]>([
 
 const NAME = ['Box', 'lab-2', 'x'.repeat(51), 'OLD'];
 const KEYS = { sshKey: ['k1', 'twin-id'] };
+const LONG = [64, 65, 200].map((length) => ({ id: `k-${length}`, name: 'n'.repeat(length) }));
 const CONTAINER = { flags: { dockerImage: 'nginx:1' }, text: '' };
 
 test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
@@ -168,12 +169,18 @@ test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['SSH keys', ['0123']],
   ['SSH keys', [''], { preferred: { sshKey: ['TWIN', 'SHA256:a'] } }],
   ['SSH keys', ['4'], { isJob: true }, { flags: KEYS, text: '' }],
+  ['SSH keys', ['012'], { lists: { ...LISTS, sshKeys: LONG } }],
   ['SSH keys', [], { lists: { ...LISTS, sshKeys: [] } }],
   ['Runs', [1], {}, { flags: {}, text: 'template One' }],
   ['Runs', [2]],
   ['Runs', [3]],
   ['Runs', [4]],
-  ['Runs', [5, ' ', 'a b', ' img ', '8080:80 8080:81', '8080:80  81:82/udp'], {}, CONTAINER],
+  [
+    'Runs',
+    [5, ' ', 'a b', ' img ', '99999:80', '8080:80 8080:81', '8080:80  81:82/udp'],
+    {},
+    CONTAINER,
+  ],
   ['Runs', [5, 'img', '']],
   ['Runs', ['img'], { flags: { shmSize: 8 } }, CONTAINER],
   ['Drive', [1]],

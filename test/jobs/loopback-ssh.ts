@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import type { Host } from '../../src/context.ts';
 import { startProgram } from '../../src/system/programs.ts';
@@ -18,11 +19,13 @@ export interface LoopbackSsh extends Pick<Host, 'start' | 'startPiped'> {
 
 /**
  * The exit codes of programs that start no process. `ssh -V` succeeds. rsync fails, so that gpucloud
- * copies with tar, and no scheduler works: hints depend on the computer that runs the tests.
+ * copies with tar, no agent answers ssh-add, and no scheduler works: hints depend on the computer that
+ * runs the tests.
  */
 const CODES: ReadonlyMap<string, number> = new Map([
   ['ssh', 0],
   ['rsync', 127],
+  ['ssh-add', 2],
   ['systemctl', 1],
   ['crontab', 1],
 ]);
@@ -42,8 +45,7 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
     path,
     scripts,
     async start(program) {
-      const { file } = program;
-      const code = CODES.get(file);
+      const code = isEmptyKey(program) ? 255 : CODES.get(program.file);
       if (code === undefined) return startProgram(program);
       const ended = Promise.resolve(code);
       return { ended, isLate: false, kill: () => undefined };
@@ -83,6 +85,13 @@ export function loopbackSsh({ home: homeOf, path }: Instances): LoopbackSsh {
     },
   };
   return ssh;
+}
+
+/** Whether ssh-keygen gets the empty file that most jobs have as their private key. */
+function isEmptyKey({ file, args }: Parameters<Host['start']>[0]): boolean {
+  return (
+    file === 'ssh-keygen' && statSync(args.at(-1) ?? '', { throwIfNoEntry: false })?.size === 0
+  );
 }
 
 /** Returns an ssh that prints this error and exits with 255. */

@@ -359,7 +359,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     );
     client.end();
     expect(back.equals(content)).toBe(true);
-    expect(await readFile(join(placeOf(file, ID).home, 'data'))).toEqual(content);
+    expect((await readFile(join(placeOf(file, ID).home, 'data'))).equals(content)).toBe(true);
   });
 
   test('serves each request of sftp, with the status of each failure', async () => {

@@ -79,26 +79,6 @@ describe('instances create in a terminal', () => {
     expect(await instances()).toEqual([]);
   });
 
-  test.each([
-    [64, false],
-    [65, true],
-    [200, true],
-  ])('names a key with a name of %i letters by its ID: %s', async (length, isLong) => {
-    const name = 'n'.repeat(length);
-    const key = join(world.home, 'other.pub');
-    await writeFile(key, sshPublicKey('ecdsa-sha2-nistp256'));
-    await done('ssh-keys', 'add', key, '--name', name);
-    const [kept] = JSON.parse(await done('ssh-keys', 'list', '--json')).filter(
-      (one: { name: string }) => one.name === name,
-    );
-    const { stderr } = await answered(
-      ['instances', 'create', 'box', '--dry-run', '--image', 'ubuntu-22-04'],
-      ...['rtx 4090', '1 2', '1', 'none'],
-    );
-    expect(stderr).toContain(`--ssh-key ${isLong ? kept.id : name}`);
-    expect(stderr).not.toContain('n'.repeat(81));
-  });
-
   test(
     'preselects a key whose private key is on this computer, and warns without such a key',
     needs('ssh-keygen'),
@@ -228,29 +208,6 @@ describe('instances create in a terminal', () => {
     expect(none).toMatchObject({ code: 2, stdout: '' });
   });
 
-  test('rejects the name of a known instance in any case at the prompt', async () => {
-    await done('instances', 'create', 'box', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04');
-    const { code, stderr } = await answered(
-      ['instances', 'create', '--dry-run', '--image', 'ubuntu-22-04'],
-      ...['BOX', 'box-2', 'rtx 4090', 'none', '1', 'none'],
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('a known instance has that name');
-  });
-
-  test('omits an attached drive from the list of drives', async () => {
-    const named = ['--offer', 'rtx-4090', '--image', 'ubuntu-22-04'];
-    await done('instances', 'create', 'box', ...named, '--drive', 'datasets');
-    await done('drives', 'create', 'free', '--size', '10');
-    const { code, stderr } = await answered(
-      ['instances', 'create', 'box-2', '--dry-run', ...named.slice(2)],
-      ...['rtx 4090', 'none', '1', 'none'],
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('Cloud drive\n  1. None\n  2. free,');
-    expect(stderr).not.toContain('datasets');
-  });
-
   test('preselects a single key, but does not preselect any of several', async () => {
     await done('ssh-keys', 'delete', 'laptop', '--yes');
     const keys = ['ssh-ed25519', 'ecdsa-sha2-nistp256'] as const;
@@ -281,68 +238,6 @@ describe('instances create in a terminal', () => {
       '--offer a100-80gb --image ubuntu-22-04 --no-ssh-key --template jupyterlab --drive datasets --wait',
     );
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
-  });
-
-  test('accepts an offer ID that is not in the list', async () => {
-    const id = 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
-    const { code, stdout, stderr } = await answered(
-      ['instances', 'create', 'box', '--dry-run', '--json', '--image', 'ubuntu-22-04'],
-      ...['another', 'not-an-id', id, '1', '1', 'none'],
-    );
-    expect(code, stderr).toBe(0);
-    expect(JSON.parse(stdout)).toMatchObject({ request: { offer_id: id, instance_name: 'box' } });
-  });
-
-  test('rejects a port that is published twice at the prompt', async () => {
-    const { code, stderr } = await answered(
-      ['instances', 'create', 'box', '--dry-run'],
-      ...['1', '1', 'none', 'container', 'nginx :1', 'nginx:1'],
-      ...['99999:80', '8080:80 8080:81'],
-      ...['8080:80 8080:81/udp', 'none'],
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr.slice(stderr.indexOf('Container image'))).toBe(
-      `Container image   must not contain spaces
-Container image Ports, such as 8080:80 (Enter: none)   the port must be a whole number from 1 to 65535
-Ports, such as 8080:80 (Enter: none)   the external port 8080/tcp is published twice
-Ports, such as 8080:80 (Enter: none) Cloud drive
-  1. None
-  2. datasets, 200 GB, 2.40 ₽/h
-Number, or a part of the name [1] 
-This would be rented:
-  Name      box
-  Offer     RTX 4090, ru-1
-  Image     Ubuntu 22.04, CUDA 12.4
-  SSH keys  none
-  Runs      the container nginx:1; port 8080 to 80; port 8080 to 81
-  Drive     none
-  Price     89.90 ₽ per hour of sandbox play money
-  Deadline  none: it bills until you terminate it; --terminate-after sets one
-  Balance   10,500.00 ₽
-
-Equivalent command:
-  gpucloud instances create box --offer rtx-4090 --image ubuntu-22-04 --no-ssh-key --docker-image nginx:1 --port 8080:80 --port 8080:81/udp --wait
-
-`,
-    );
-  });
-
-  test('rejects an ambiguous offer name at the prompt', async () => {
-    const names = ['first-offer', 'second-offer'].map((id) => ({
-      service: 'sandbox',
-      kind: 'offer',
-      id,
-      given_name: 'twin',
-    }));
-    const catalog = JSON.stringify({ version: 1, names });
-    await writeFile(join(world.home, 'state', 'catalog.json'), catalog);
-    const { code, stderr } = await answered(
-      ['instances', 'create', '--image', 'ubuntu-22-04'],
-      ...['box', 'another', 'twin', 'a b', 'RTX 4090', 'none', '1', 'none', RENT_IT],
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('several offers have that name: use an ID');
-    expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'RTX 4090' } }]);
   });
 
   test('rents nothing if the user cancels the last prompt', async () => {

@@ -1,16 +1,23 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { NEW } from '../../support/renting-service.ts';
 import { makeKey } from '../../support/sshd.ts';
 import { IMAGE, KEY_ID, OFFER } from '../job-world.ts';
 import type { LoopbackWorld } from '../loopback-world.ts';
 
-/** Adds a key of this computer to the account. */
+let pair: readonly [string, string] | undefined;
+
+/** Adds a key of this computer to the account, the same in all tests. */
 export function addKey(home: string): { id: string; name: string; public_key: string } {
-  mkdirSync(join(home, '.ssh'), { recursive: true });
-  const key = makeKey(join(home, '.ssh'), 'id_ed25519');
-  return { id: KEY_ID, name: 'laptop', public_key: readFileSync(`${key}.pub`, 'utf8') };
+  const key = join(home, '.ssh', 'id_ed25519');
+  mkdirSync(dirname(key), { recursive: true });
+  if (pair === undefined) makeKey(dirname(key), 'id_ed25519');
+  pair ??= [readFileSync(key, 'utf8'), readFileSync(`${key}.pub`, 'utf8')];
+  const [secret, shown] = pair;
+  writeFileSync(key, secret, { mode: 0o600 });
+  writeFileSync(`${key}.pub`, shown);
+  return { id: KEY_ID, name: 'laptop', public_key: shown };
 }
 
 export const CREATE_BOX = [
