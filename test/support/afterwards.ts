@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,8 +19,13 @@ export function afterwards(close: () => Promise<void>): () => Promise<void> {
 }
 
 /** Removes a folder in which a process that was just killed may still write for a moment. */
-export function removeFolder(path: string): Promise<void> {
-  return rm(path, { recursive: true, force: true, maxRetries: 20 });
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    // Takes a third of the CPU of `rm`, which most tests call.
+    rmSync(path, { recursive: true, force: true });
+  } catch {
+    await rm(path, { recursive: true, force: true, maxRetries: 20 });
+  }
 }
 
 /** Creates a folder, and removes it after the test. */
