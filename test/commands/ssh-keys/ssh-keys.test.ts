@@ -303,6 +303,7 @@ describe('bad input', () => {
       const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
       expect(result).toMatchObject({ code: 2, requests: [] });
       expect(result.stderr).not.toContain(TEST_KEY);
+      expect(result.stderr).toContain('this is an API key');
     }
   });
 });
