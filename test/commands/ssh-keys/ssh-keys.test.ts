@@ -296,6 +296,7 @@ describe('bad input', () => {
   test('rejects an API key in an argument without repeating it', async () => {
     for (const argv of [
       ['add', TEST_KEY],
+      ['add', 'a.pub', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
       ['delete', '-y', TEST_KEY],
       ['get', TEST_KEY],
