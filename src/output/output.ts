@@ -193,7 +193,7 @@ export interface Item {
 interface Bar {
   readonly label: string;
   readonly value: string;
-  /** The length as a share of the longest bar, from 0 to 1. */
+  /** The length as a share of the longest bar. There is no bar unless the share is above 0. */
   readonly share: number;
 }
 

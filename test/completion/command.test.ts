@@ -22,6 +22,12 @@ describe('completion SHELL', () => {
     );
   });
 
+  test('prints the script as a field of --json', async () => {
+    const query = "[shell, file, changed, contains(script, 'gpucloud')]";
+    const { stdout } = await world.cli(['completion', 'bash', '--json', '--query', query]);
+    expect(JSON.parse(stdout)).toEqual(['bash', null, null, true]);
+  });
+
   test('rejects an unknown shell, and lists the supported shells', async () => {
     expect(await world.cli(['completion', 'tcsh'])).toMatchObject({
       code: 2,

@@ -168,13 +168,17 @@ test('compares the balance with the cost of the missing instances of --if-not-ex
   const two = ['--count', '2', '--if-not-exists', '--terminate-after', '4h', '--unenforced'];
   const warned = async (balance: string) => {
     service.balance = balance;
-    const { stderr } = await dry([...CREATE, ...two]);
-    return warningsOf(stderr).filter((text) => text.includes('balance'));
+    const { stdout, stderr } = await dry([...CREATE, ...two]);
+    return [
+      ...JSON.parse(stdout).map((row: { would_send: boolean }) => row.would_send),
+      ...warningsOf(stderr).filter((text) => text.includes('balance')),
+    ];
   };
-  expect(await warned('400.00')).toEqual([]);
+  expect(await warned('400.00')).toEqual([false, true]);
   expect(await warned('399.99')).toEqual([
+    ...[false, true],
     'The balance is 399.99 ₽, but the hours until the deadline cost 400.00 ₽ at the last known price. It is not documented what happens to an instance if the balance is empty: results may be lost.',
   ]);
   await cli('instances', 'create', 'trainer-2', ...HARDWARE);
-  expect(await warned('0.00')).toEqual([]);
+  expect(await warned('0.00')).toEqual([false, false]);
 });

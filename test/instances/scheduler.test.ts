@@ -151,7 +151,10 @@ describe('the crontab line', () => {
   });
 
   test('throws if cron would truncate the line', () => {
-    const env = { ...JOB.env, GPUCLOUD_STATE_DIR: `/${'x'.repeat(1000)}` };
-    expect(() => cronLine({ ...JOB, env })).toThrow("doesn't fit in a crontab line");
+    const longer = (by: number) =>
+      cronLine({ ...JOB, env: { ...JOB.env, GPUCLOUD_STATE_DIR: `/state${'x'.repeat(by)}` } });
+    const most = 990 - cronLine(JOB).length;
+    expect(longer(most)).toHaveLength(990);
+    expect(() => longer(most + 1)).toThrow("doesn't fit in a crontab line");
   });
 });

@@ -76,27 +76,24 @@ describe('--watch of several requests', () => {
 });
 
 test('status --watch prints nothing for a reading of at most the transactions', async () => {
-  const interrupt = new AbortController();
   let reading = 0;
   world = await createWorld({
     handler({ path }) {
       if (path === '/users/me') reading += 1;
-      if (reading === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
-      if (reading === 2 && !path.startsWith('/billing'))
-        return { status: 422, body: { message: 'no' } };
+      const isRead = reading === 1 || path.startsWith(reading === 2 ? '/users/me' : '/billing');
+      if (!isRead) return { status: 422, body: { message: 'no' } };
       return path === '/users/me'
-        ? ok({ id: 'u1', email: 'a@example.com', balance: '10' })
+        ? ok({ id: 'u1', email: 'a@example.com', balance: `${10 * reading}` })
         : ok([]);
     },
   });
-  const interrupts = { first: interrupt.signal, second: new AbortController().signal };
-  const { stdout } = await world.cli(['status', '--watch', '-o', 'json'], { interrupts });
+  const { stdout } = await world.cli(['status', '--watch', '-o', 'json']);
   expect(
     stdout
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).balance),
-  ).toEqual(['10']);
+  ).toEqual(['10', '20']);
 });
 
 describe('instances list --watch when not in a terminal', () => {

@@ -109,7 +109,7 @@ function spendBlocks(rows: readonly Spending[]): Block[] {
   const bars = rows.map(({ period, spent }) => ({
     label: period,
     value: roublesText(spent),
-    share: Number(spent) > 0 ? Number(spent) / most : 0,
+    share: Number(spent) / most,
   }));
   return [{ kind: 'bars', bars }];
 }

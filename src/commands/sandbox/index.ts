@@ -201,10 +201,8 @@ export const sandbox: Group = {
       notes: 'ssh runs this as its ProxyCommand; see "gpucloud instances ssh NAME --print".',
       examples: ['gpucloud sandbox connect ID'],
       takes: (command) => command.argument('<id>', 'instance ID').addOption(stateOption()),
-      async run({ sandbox, host, env, signal }, id, { state }) {
-        const { stdin, stdout, platform } = host;
-        await (await sandbox(state)).connect(id, { stdin, stdout, env, platform, signal });
-      },
+      run: async ({ sandbox, host: { stdin, stdout, platform }, env, signal }, id, { state }) =>
+        (await sandbox(state)).connect(id, { stdin, stdout, env, platform, signal }),
     }),
   },
   examples: [

@@ -115,7 +115,7 @@ type Tried = { readonly attempt: Attempt } & (
 /** Tries one offer. Throws errors that rule out another attempt. */
 async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Tried> {
   const failed = (outcome: Attempt['outcome'], fault: CliError, ending?: string): Tried => {
-    const { httpStatus: http_status = null, message } = firstOf(fault);
+    const { httpStatus: http_status = null, message } = fault;
     return { attempt: { offer_id: offer.id, outcome, http_status, message }, fault, ending };
   };
   let instance: Instance;
@@ -205,13 +205,6 @@ function isForLater(error: CliError): boolean {
   const { failure } = error;
   if (error instanceof DriveTaken) return error.isPassing;
   return failure === 'rateLimited' || failure === 'unreachable';
-}
-
-/** Returns the service's refusal without gpucloud's explanation, except that of a drive. */
-function firstOf(error: CliError): CliError {
-  if (error instanceof DriveTaken) return error;
-  const { cause } = error;
-  return cause instanceof CliError && cause.httpStatus !== undefined ? firstOf(cause) : error;
 }
 
 /**

@@ -25,6 +25,14 @@ describe('billing spend', () => {
     await world.cli(['billing', 'spend']);
   });
 
+  test('draws a bar per period in a terminal, in proportion to the highest', async () => {
+    service.transaction('USAGE_CHARGE', '400', DAY);
+    service.transaction('USAGE_CHARGE', '100', 2 * DAY);
+    service.transaction('REFUND', '50', 3 * DAY);
+    const argv = ['billing', 'spend', '--since', '2026-01-12'];
+    await world.cli(argv, { terminal: true, columns: 64 });
+  });
+
   test('prints also the other types and the period of each row as CSV', async () => {
     service.transaction('USAGE_CHARGE', '0.3', HOUR);
     service.transaction('REFUND', '0.05', HOUR);

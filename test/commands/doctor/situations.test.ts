@@ -1,10 +1,21 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../api/certificate.ts';
 import { type CliOptions, TEST_KEY, type World } from '../../support/run-cli.ts';
 import type { Handler } from '../../support/service.ts';
-import { answer, fakeSsh, NOW, read, serving, USER, unusual, withSsh, worldOf } from './world.ts';
+import {
+  answer,
+  bin,
+  fakeSsh,
+  NOW,
+  read,
+  serving,
+  USER,
+  unusual,
+  withSsh,
+  worldOf,
+} from './world.ts';
 
 interface Situation {
   readonly handler?: Handler;
@@ -302,6 +313,11 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     'no ssh',
     { env: (home) => ({ PATH: `${home}/nowhere` }) },
     [`ssh warn ssh is not on PATH: you can rent instances, but not connect to them → ${SSH_HINT}`],
+  ],
+  [
+    "an ssh that can't be run",
+    { prepare: (world) => chmod(join(bin(world), 'ssh'), 0o644) },
+    [`ssh warn could not start ssh (EACCES) → ${SSH_HINT}`],
   ],
   ['a failing ssh', ssh('echo 9.2; exit 3'), MUTE_SSH],
   ['an ssh that prints nothing', ssh('exit 0'), MUTE_SSH],

@@ -48,7 +48,8 @@ describe('drives list', () => {
   it('shows the name of a known instance to people, and its ID to scripts', async () => {
     const holder = '3f0c5d9e-1111-4222-8333-444455556666';
     const service = new RentingService();
-    service.drives = [{ ...DRIVE, id: ID, status: 'IN_USE', current_instance_id: holder }];
+    const used = { ...DRIVE, id: ID, status: 'IN_USE', current_instance_id: holder };
+    service.drives = [used, { ...DRIVE, id: 'd-2', current_instance_id: null }];
     service.rent(holder, 'trainer', { status: 'ACTIVE' });
     const world = await createWorld({ handler: service.handler });
     await world.cli(['instances', 'track', holder]);

@@ -68,7 +68,7 @@ describe('instances create in a terminal', () => {
   });
 
   test('prompts for the container image and ports, and hides variable values in the command', async () => {
-    const flags = ['--volume', '/data:/data', '--shm-size', '8', '--env', 'A=a-secret'];
+    const flags = ['--volume', '/data:/mnt', '--shm-size', '8', '--env', 'A=a-secret'];
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--show-secrets', ...flags],
       ...['1', '1', 'none', 'nginx:1', 'none'],

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.close());
 
-const idOf = (order: number) => `3f0c5d9e-1111-4222-8333-44445555000${order}`;
+const idOf = (order: number) => `3f0c5d9e-1111-4222-8333-44445555${String(order).padStart(4, '0')}`;
 const at = (second: number) => new Date(Date.UTC(2026, 0, 15, 9) + second * 1000).toISOString();
 
 /** Stores a finished job, with its output. */
@@ -79,4 +79,11 @@ test('shows all that is stored of a finished job', async () => {
   await world.cli(['jobs', 'list', '-o', 'csv']);
   const { code } = await world.cli(['jobs', 'list', '--json']);
   expect(code).toBe(0);
+});
+
+test('warns from 100 finished jobs on that the list may lack older ones', async () => {
+  for (let order = 1; order < 100; order += 1) await store(order, `job-${order}`, ENDED);
+  await world.cli(['jobs', 'list', '--query', '[0].name']);
+  await store(100, 'job-100', ENDED);
+  await world.cli(['jobs', 'list', '--query', '[0].name']);
 });

@@ -6,7 +6,7 @@ import { signIn } from '../../../src/commands/profiles/login.ts';
 import { CliError } from '../../../src/errors.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
-import { envelope, type Handler, sent } from '../../support/service.ts';
+import { envelope, type Handler, ok, sent } from '../../support/service.ts';
 import { ANNA_KEY, accounts, BORIS_KEY, NO_DEFAULTS, NO_GUARDS } from './accounts.ts';
 
 async function newWorld(handler: Handler = accounts): Promise<World> {
@@ -190,6 +190,11 @@ describe('a login that fails', () => {
     },
   );
 
+  test("warns if the key's account is blocked", async () => {
+    const world = await newWorld(() => ok({ id: 'user-1', is_active: false }));
+    await login(world, ANNA_KEY);
+  });
+
   test("exits with 3 if the base URL's path is wrong, and suggests checking it", async () => {
     const world = await newWorld();
     const url = `${world.service.url}/v9`;
@@ -357,7 +362,7 @@ describe('login in a terminal', () => {
 
   test('prompts only for the key if the base URL is known', async () => {
     const world = await newWorld();
-    await login(world, BORIS_KEY);
+    await login(world, BORIS_KEY, '--profile', 'work');
     const person = atTerminal(world, [ANNA_KEY, 'yes']);
     await signIn(
       { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined },
@@ -365,9 +370,9 @@ describe('login in a terminal', () => {
     );
     expect(person.said).toEqual([
       `API key for ${world.service.url}`,
-      expect.stringMatching(/^Replace the key in the profile "default"/),
+      expect.stringMatching(/^Replace the key in the profile "work"/),
     ]);
-    expect(await stored(world)).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
+    expect(await stored(world)).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
   });
 
   test('stores and sends nothing if a prompt is cancelled', async () => {

@@ -227,6 +227,8 @@ describe('profiles remove', () => {
       const id = `b0000000-0000-4000-8000-00000000000${at}`;
       await journal.add(id, 'track', { id, name, status });
     }
+    const other = journalOf(world, { service: world.service.url, account: 'user-boris' });
+    await other.add('b0000000-0000-4000-8000-000000000004', 'track');
     await world.cli(['profiles', 'use', 'sandbox']);
     await world.cli(['profiles', 'remove', 'home']);
     const removed = await world.cli(['profiles', 'remove', 'home', '--yes']);

@@ -296,6 +296,7 @@ describe('bad input', () => {
   test('rejects an API key in an argument without repeating it', async () => {
     for (const argv of [
       ['add', TEST_KEY],
+      ['add', 'a.pub', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
       ['delete', '-y', TEST_KEY],
       ['get', TEST_KEY],
@@ -303,6 +304,7 @@ describe('bad input', () => {
       const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
       expect(result).toMatchObject({ code: 2, requests: [] });
       expect(result.stderr).not.toContain(TEST_KEY);
+      expect(result.stderr).toContain('this is an API key');
     }
   });
 });
