@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { getEventListeners, setMaxListeners } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -286,6 +286,11 @@ async function runCli(
   stdout.close();
   stderr.close();
   const [out, err] = await written;
+  const left = Object.values(host.interrupts)
+    .flatMap((signal) => getEventListeners(signal, 'abort'))
+    .filter(({ name }) => name !== 'unlessCtrlC');
+  // A session of mcp runs many commands, so only `leavingOf` may listen to the end.
+  if (left.length > 0) throw new Error(`${argv.join(' ')} listens after its end: ${left.join()}`);
   // A suggested command was printed without withProfile, in output/shell-line.ts.
   if (`${out}${err}`.includes('\ufdd0'))
     throw new Error(`a command lacks its profile: ${out}${err}`);
