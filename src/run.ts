@@ -158,9 +158,12 @@ async function print(text: string, host: Host): Promise<void> {
   await createSink(() => host.stdout, { plain, stop: leavingOf(interrupts) }).write(text);
 }
 
-/** Limits help to a readable width; a pipe has no width. */
+/** A readable width of help. */
+const WIDEST = 100;
+
+/** A pipe has no width. */
 function helpWidth(host: Host): number {
-  return Math.min(terminalOf(host).columns || 100, 100);
+  return Math.min(terminalOf(host).columns || WIDEST, WIDEST);
 }
 
 /** Returns stdout if it may be a terminal, without opening a pipe to check. */

@@ -25,6 +25,7 @@ test('keeps all fields of the most serious error when errors are combined', () =
     new CliError('notFound', 'gone', { retryable: true, retryAfterMs: 9000 }),
     new CliError('outcomeUnknown', 'lost', { ...full, retryable: false, retryAfterMs: 1000 }),
   ]);
+  expect(new SeveralErrors([new CliError('refused', 'x')]).retryAfterMs).toBeUndefined();
   const { events: _events, ...kept } = full;
   expect(several).toMatchObject({
     ...kept,
@@ -111,28 +112,5 @@ describe('the table of failures', () => {
 
   test("converts a failure's name to a code in snake case", () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
-  });
-
-  test('reports the most serious of several errors', () => {
-    const errors = [
-      new CliError('notFound', 'a'),
-      new CliError('outcomeUnknown', 'b', { mayBeBilling: true }),
-      new CliError('refused', 'c'),
-    ] as const;
-    expect(worstOf(errors)?.failure).toBe('outcomeUnknown');
-    const several = new SeveralErrors(errors);
-    expect(several).toMatchObject({ exitCode: 7, mayBeBilling: true, message: 'b' });
-    expect(worstOf([])).toBeUndefined();
-  });
-
-  test('reports the longest requested pause of several errors', () => {
-    const asked = [5_000, undefined, 60_000].map(
-      (retryAfterMs) =>
-        new CliError('rateLimited', 'x', retryAfterMs === undefined ? {} : { retryAfterMs }),
-    );
-    const [first, ...others] = asked;
-    if (first === undefined) throw new Error('there are three');
-    expect(new SeveralErrors([first, ...others]).retryAfterMs).toBe(60_000);
-    expect(new SeveralErrors([new CliError('refused', 'x')]).retryAfterMs).toBeUndefined();
   });
 });

@@ -148,10 +148,8 @@ export function createApi(settings: ApiSettings) {
     },
     /** Closes all connections and aborts the requests in flight. */
     async close(): Promise<void> {
-      await opened?.then(
-        (transport) => transport.close(),
-        () => undefined,
-      );
+      const transport = await opened?.catch(() => undefined);
+      await transport?.close();
     },
   };
 }

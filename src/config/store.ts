@@ -185,8 +185,6 @@ async function writableTarget(path: string): Promise<string> {
   } catch (error) {
     throw notSaved(path, `could not create its folder: ${meaning(error)}`, error);
   }
-  // Reads before locking too, so that an unusable file fails at once, even in a read-only folder.
-  await readConfig(path);
   const target = statOf(path) === undefined ? path : realpathSync(path);
   try {
     // Checks access first, since the lock would retry for seconds in a read-only folder.

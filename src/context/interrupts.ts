@@ -7,12 +7,12 @@ import type { Interrupts } from './contract.ts';
  */
 export function leavingOf({ first, second }: Interrupts): AbortSignal {
   const leaving = new AbortController();
-  const onFirst = () => {
+  const unlessCtrlC = () => {
     const { reason } = first;
     const isCtrlC = reason instanceof CliError && reason.failure === 'interrupted';
     if (!isCtrlC) leaving.abort(reason);
   };
-  if (first.aborted) onFirst();
-  else first.addEventListener('abort', onFirst, { once: true });
+  if (first.aborted) unlessCtrlC();
+  else first.addEventListener('abort', unlessCtrlC, { once: true });
   return AbortSignal.any([leaving.signal, second]);
 }

@@ -111,7 +111,8 @@ async function chargesOf(
       checked[0],
   });
 
-  const checked = check([...rented, ...drives.map(driveCharge)]);
+  const known = [...rented, ...drives.map(driveCharge)];
+  const checked = check(known);
   if (!checked.some(({ unexplained }) => unexplained.gt(0))) return worst(checked);
   // Reads the archive only now, since it may be large.
   const journal = await context.journal();
@@ -126,7 +127,7 @@ async function chargesOf(
   const ended = archived.flatMap(({ id, last }) =>
     last === undefined ? [] : [archivedCharge(last, again.get(id))],
   );
-  const compared = worst(check([...rented, ...ended, ...drives.map(driveCharge)]));
+  const compared = worst(check([...known, ...ended]));
   const [fault] = read.flatMap(({ known, reading }) =>
     reading.kind === 'unread' && !isTerminated(known.last?.status) ? reading.fault : [],
   );

@@ -1,5 +1,4 @@
 import { CliError } from '../errors.ts';
-import { wantsColour } from '../output/colour.ts';
 import { lacksRoubleSign, withoutRoubleSign } from '../output/table/rouble.ts';
 import { wrapped } from '../output/width.ts';
 import { clean } from '../rules/clean.ts';
@@ -13,8 +12,7 @@ import { shown as shortened } from './words.ts';
  * move its cursor (`TERM=dumb`).
  */
 export function createPrompts(options: PromptsOptions): Prompts {
-  const env = options.env ?? {};
-  const colour = options.colour ?? wantsColour(options.stderr, env, undefined);
+  const { env } = options;
   const byLines = env.TERM === 'dumb';
   const signed = lacksRoubleSign(env) ? withoutRoubleSign : (text: string) => text;
   const shown = (text: string) => signed(shortened(text));
@@ -23,7 +21,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
     about: about.map(shown),
     value: undefined,
   });
-  const ask = byLines ? lineAsker(options) : asker({ ...options, colour });
+  const ask = byLines ? lineAsker(options) : asker(options);
 
   return {
     print(line) {

@@ -4,10 +4,9 @@ import { clamp, padding, width } from '../output/width.ts';
 export interface PromptsOptions {
   readonly stdin: Readable & { isTTY?: boolean; setRawMode?: (raw: boolean) => unknown };
   readonly stderr: Writable & { isTTY?: boolean; columns?: number; rows?: number };
-  /** The environment. TERM always applies; NO_COLOR and similar variables only without `colour`. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether stderr gets colours, as determined from `--color`. */
-  readonly colour?: boolean;
+  readonly colour: boolean;
   /**
    * Cancels the question, for example after a signal to the process. Throws the signal's reason if
    * it is a CliError.

@@ -110,7 +110,8 @@ test('draws a table with colours and warnings in a terminal', async () => {
 });
 
 test('reports the key that an instance refused', async () => {
-  const id = add(1, { ssh_keys: [{ id: 'key-1', name: 'laptop' }, { id: 'key-2' }] });
+  const ssh_keys = [{ id: 'key-1', name: 'laptop' }, { id: 'key-2' }];
+  const id = add(1, { name: null, ssh_keys });
   ssh.ssh(1, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
   await top([id, '--json']);
   await top([id, '--json', '--identity', '/dev/null']);

@@ -95,7 +95,10 @@ export function realSleeps(): ManualClock {
     ...clock,
     sleep: (milliseconds, signal) =>
       new Promise((resolve, reject) => {
-        const timer = setTimeout(resolve, milliseconds);
+        const timer = setTimeout(() => {
+          signal?.removeEventListener('abort', stop);
+          resolve();
+        }, milliseconds);
         const stop = () => {
           clearTimeout(timer);
           reject(signal?.reason);

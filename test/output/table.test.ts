@@ -177,6 +177,16 @@ describe('a long table', () => {
     expect(lines[201]).toBe('n200  note 200');
     expect(lines[1001]).toBe('n1000  note 1000');
   });
+
+  it('measures all rows of a short table, however slowly they arrive', async () => {
+    async function* slow() {
+      yield { name: 'one', note: 'a' };
+      await turns();
+      yield { name: 'a longer one', note: 'b' };
+    }
+    const { stdout } = await written({}, (out) => out.list(slow(), names));
+    expect(stdout).toBe('NAME          NOTE\none           a\na longer one  b\n');
+  });
 });
 
 describe('a live table', () => {

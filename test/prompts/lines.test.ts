@@ -7,7 +7,7 @@ import { lineAsker } from '../../src/prompts/lines.ts';
 async function asked(question: Question, typed: string) {
   const [stdin, stderr] = [new PassThrough(), new PassThrough()];
   const { signal } = new AbortController();
-  const answer = lineAsker({ stdin, stderr, signal })(question);
+  const answer = lineAsker({ stdin, stderr, signal, env: {}, colour: false })(question);
   stdin.write(typed);
   return { answer: await answer, printed: String(stderr.read() ?? '') };
 }

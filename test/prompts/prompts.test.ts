@@ -25,7 +25,10 @@ class Person {
     this.stderr.on('data', (chunk: Buffer) => {
       this.raw += String(chunk);
     });
-    this.prompts = createPrompts({ stdin: this.stdin, stderr: this.stderr, env: {}, ...options });
+    this.prompts = createPrompts({
+      ...{ stdin: this.stdin, stderr: this.stderr, env: {}, colour: true },
+      ...options,
+    });
   }
 
   get screen(): string {
@@ -141,9 +144,8 @@ describe('cancelling a prompt', () => {
 
 describe('a prompt', () => {
   it.each([
-    ['in colour by default', {}, true],
-    ['without colours with NO_COLOR', { env: { NO_COLOR: '1' } }, false],
-    ['without colours with --no-color', { colour: false }, false],
+    ['in colour', { colour: true }, true],
+    ['without colours', { colour: false }, false],
   ])('prints a prompt %s', async (_how, options, coloured) => {
     const person = new Person(options);
     const answer = person.prompts.text('Name?');

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openSandbox } from '../../src/sandbox/index.ts';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
+import { manualClock } from '../support/clock.ts';
 import { temporaryFolder } from './support.ts';
 
 const OWNERS = [process.geteuid?.() ?? 0];
@@ -39,4 +41,16 @@ test.each([
     failure: 'storage',
     message: `Other users could change ${folder}.`,
   });
+});
+
+test('deletes the folder of an unknown instance after each change, even a refused one', async () => {
+  const file = join(await temporaryFolder(), 'sandbox.json');
+  const sandbox = openSandbox({ file, clock: manualClock(), owners: OWNERS });
+  const folder = join(file.replace('.json', '-instances'), ID);
+  await mkdir(folder, { recursive: true });
+  await sandbox.status();
+  expect(existsSync(folder)).toBe(false);
+  await mkdir(folder, { recursive: true });
+  await expect(sandbox.connect(ID, {} as never)).rejects.toMatchObject({ failure: 'notFound' });
+  expect(existsSync(folder)).toBe(false);
 });

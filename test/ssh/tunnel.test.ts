@@ -284,6 +284,18 @@ describe('a tunnel', () => {
     expect(await callsOfSsh()).toHaveLength(calls.length);
   });
 
+  test('is closed if its link can not be printed', async () => {
+    await sshThat([OPEN, 'hold']);
+    const { code, stderr } = await world.cli(['instances', 'tunnel', ID, '0:app'], {
+      env: env(),
+      isStdoutFull: true,
+    });
+    expect({ code, stderr }).toEqual({
+      code: 9,
+      stderr: `${FORWARDING}\nerror: could not write the result: no space left on device\n`,
+    });
+  });
+
   test('of a stopped instance ends with 5, and names the command that starts it', async () => {
     await sshThat([OPEN, LOST]);
     const { sleep } = world.clock;

@@ -1,4 +1,4 @@
-import { setMaxListeners } from 'node:events';
+import { getEventListeners, setMaxListeners } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,6 +20,7 @@ import {
   startService,
 } from './service.ts';
 import { toTranscript } from './transcript.ts';
+import { until } from './until.ts';
 
 /** The process that starts each command. */
 const PARENT = 4141;
@@ -286,6 +287,15 @@ async function runCli(
   stdout.close();
   stderr.close();
   const [out, err] = await written;
+  const left = () =>
+    Object.values(host.interrupts)
+      .flatMap((signal) => getEventListeners(signal, 'abort'))
+      .filter(({ name }) => name !== 'unlessCtrlC');
+  // A session of mcp runs many commands, so only the session and `leavingOf` may listen to the end.
+  // What is in flight ends a moment later.
+  await until(() => argv.includes('mcp') || left().length === 0).catch(() => {
+    throw new Error(`${argv.join(' ')} listens after its end: ${left().join()}`);
+  });
   // A suggested command was printed without withProfile, in output/shell-line.ts.
   if (`${out}${err}`.includes('\ufdd0'))
     throw new Error(`a command lacks its profile: ${out}${err}`);

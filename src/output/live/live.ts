@@ -86,8 +86,6 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
       over = true;
       stdout.off('resize', onResize);
       giveBack?.();
-      // Waits for the frame in progress.
-      await refresh().catch(() => undefined);
       if (!screen.entered || view === undefined || sink.ended) return;
       let last = '';
       try {

@@ -67,24 +67,25 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   }
   let turn: Promise<unknown> = Promise.resolve();
   /**
-   * Runs work, and responds with its fault or, unless the work has responded itself, with OK.
-   * Responds in order, since scp truncates a file if responses arrive out of order.
+   * Runs work that responds, and responds with its fault. Responds in order, since scp truncates a
+   * file if responses arrive out of order.
    */
-  function reply(request: number, work: () => Promise<unknown>): void {
-    turn = turn.then(work).then(
-      (answer) => answer === undefined && sftp.status(request, code.OK),
-      (error: unknown) => {
-        const why = WHY[errorCode(error) ?? ''] ?? 'FAILURE';
-        sftp.status(request, code[why], error instanceof Error ? error.message : '');
-      },
-    );
+  function reply(request: number, work: () => Promise<void>): void {
+    turn = turn.then(work).catch((error: unknown) => {
+      const why = WHY[errorCode(error) ?? ''] ?? 'FAILURE';
+      sftp.status(request, code[why], error instanceof Error ? error.message : '');
+    });
   }
-  const DONE = true;
+  /** Runs work, and responds with OK or its fault. */
+  const change = (request: number, work: () => Promise<void>) =>
+    reply(request, async () => {
+      await work();
+      sftp.status(request, code.OK);
+    });
 
   sftp.on('OPEN', (request, path, flags, { mode }) =>
     reply(request, async () => {
       keep(request, { file: await open(await at(path), flagsOf(flags), mode ?? 0o666) });
-      return DONE;
     }),
   );
   sftp.on('READ', (request, handle, offset, length) =>
@@ -93,11 +94,10 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
       const { bytesRead } = await fileOf(handle).read(buffer, 0, buffer.length, offset);
       if (bytesRead === 0) sftp.status(request, code.EOF);
       else sftp.data(request, buffer.subarray(0, bytesRead));
-      return DONE;
     }),
   );
   sftp.on('WRITE', (request, handle, offset, data) =>
-    reply(request, async () => {
+    change(request, async () => {
       for (let from = 0; from < data.length; ) {
         const left = data.length - from;
         from += (await fileOf(handle).write(data, from, left, offset + from)).bytesWritten;
@@ -105,7 +105,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     }),
   );
   sftp.on('CLOSE', (request, handle) =>
-    reply(request, async () => {
+    change(request, async () => {
       const number = handle.readUInt32BE();
       const one = opened.get(number);
       opened.delete(number);
@@ -115,13 +115,12 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
   const answerStat = (request: number, read: () => Promise<Stats>) =>
     reply(request, async () => {
       sftp.attrs(request, attributesOf(await read()));
-      return DONE;
     });
   sftp.on('STAT', (request, path) => answerStat(request, async () => stat(await at(path))));
   sftp.on('LSTAT', (request, path) => answerStat(request, async () => lstat(await linkAt(path))));
   sftp.on('FSTAT', (request, handle) => answerStat(request, () => fileOf(handle).stat()));
   sftp.on('SETSTAT', (request, path, { mode, size, atime, mtime }: Attributes) =>
-    reply(request, async () => {
+    change(request, async () => {
       const file = await at(path);
       if (size !== undefined) await truncate(file, size);
       if (mode !== undefined) await chmod(file, mode & 0o7777);
@@ -129,7 +128,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     }),
   );
   sftp.on('FSETSTAT', (request, handle, { mode, size, atime, mtime }: Attributes) =>
-    reply(request, async () => {
+    change(request, async () => {
       const file = fileOf(handle);
       if (size !== undefined) await file.truncate(size);
       if (mode !== undefined) await file.chmod(mode & 0o7777);
@@ -140,7 +139,6 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     reply(request, async () => {
       const folder = await at(path);
       keep(request, { folder, names: ['.', '..', ...(await readdir(folder))] });
-      return DONE;
     }),
   );
   sftp.on('READDIR', (request, handle) =>
@@ -150,14 +148,13 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
       const names = one.names.splice(0, NAMES_AT_ONCE);
       if (names.length === 0) {
         sftp.status(request, code.EOF);
-        return DONE;
+        return;
       }
       const rows = names.map(async (filename) => {
         const stats = await lstat(join(one.folder, filename)).catch(() => undefined);
         return stats === undefined ? [] : [{ filename, ...shown(filename, stats) }];
       });
       sftp.name(request, (await Promise.all(rows)).flat());
-      return DONE;
     }),
   );
   const answerPath = (request: number, find: () => Promise<string>) =>
@@ -165,7 +162,6 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
       const filename = await find();
       // ssh2 needs no attributes here.
       sftp.name(request, [{ filename, longname: filename } as FileEntry]);
-      return DONE;
     });
   sftp.on('REALPATH', (request, path) =>
     // Resolves a path even if it does not exist yet.
@@ -178,15 +174,15 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     answerPath(request, async () => readlink(await linkAt(path))),
   );
   sftp.on('SYMLINK', (request, path, target) =>
-    reply(request, async () => symlink(target, await linkAt(path))),
+    change(request, async () => symlink(target, await linkAt(path))),
   );
   sftp.on('MKDIR', (request, path, { mode }) =>
-    reply(request, async () => mkdir(await linkAt(path), mode)),
+    change(request, async () => mkdir(await linkAt(path), mode)),
   );
-  sftp.on('RMDIR', (request, path) => reply(request, async () => rmdir(await linkAt(path))));
-  sftp.on('REMOVE', (request, path) => reply(request, async () => unlink(await linkAt(path))));
+  sftp.on('RMDIR', (request, path) => change(request, async () => rmdir(await linkAt(path))));
+  sftp.on('REMOVE', (request, path) => change(request, async () => unlink(await linkAt(path))));
   sftp.on('RENAME', (request, from, to) =>
-    reply(request, async () => rename(await linkAt(from), await linkAt(to))),
+    change(request, async () => rename(await linkAt(from), await linkAt(to))),
   );
   // scp and sftp wait for an exit status and the channel's end. ssh2 sends neither, and has no
   // method for the exit status.

@@ -365,21 +365,18 @@ describe('create', () => {
 
 describe('list', () => {
   test('does not mark a key as in use if several have its prefix, and masks secrets', async () => {
-    const world = await createWorld({
-      handler: () => ({
-        status: 200,
-        body: {
-          data: [
-            { id: 'a', name: 'a', key_prefix: 'svc_sk_...', secret_key: SECRET },
-            { id: 'b', name: 'b', key_prefix: 'svc_sk_' },
-            { id: 'c', name: 'c', key_prefix: null },
-          ],
-        },
-      }),
-    });
-    const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
-    expect(list.stdout.split('\n')).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
+    let keys: object[] = [
+      { id: 'a', name: 'a', key_prefix: 'svc_sk_...', secret_key: SECRET },
+      { id: 'b', name: 'b', key_prefix: 'svc_sk_' },
+      { id: 'c', name: 'c', key_prefix: null },
+    ];
+    const world = await createWorld({ handler: () => ok(keys) });
     const json = await world.cli(['api-keys', 'list', '--json']);
     expect(json.stdout).not.toContain(SECRET);
+    const list = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
+    expect(list.stdout.split('\n')).toEqual(['name,in_use', 'a,', 'b,', 'c,false', '']);
+    keys = [{ id: 'd', name: 'd', key_prefix: 'svc_sk_another' }];
+    const other = await world.cli(['api-keys', 'list', '--columns', 'name,in_use', '-o', 'csv']);
+    expect(other.stdout.split('\n')).toEqual(['name,in_use', 'd,false', '']);
   });
 });
