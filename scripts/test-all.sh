@@ -14,6 +14,8 @@ vitest() {
   node_modules/.bin/vitest "$@" --reporter=dot --reporter=./scripts/summary.mjs --reporter=json --outputFile.json="$results" || code=1
 }
 
+npm run --silent build || exit 1
+export GPUCLOUD_BUILT=1
 vitest rest run --project rest --project alone
 # Other versions of Node and another user run their tests beside the rest of this script.
 {
