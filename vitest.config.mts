@@ -7,7 +7,7 @@ process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
 // The time zone of the transcripts.
 process.env.TZ ??= 'UTC';
 
-/** Tests that start the built program, or processes of their own. */
+/** Tests that start the built program, or processes of their own. Each file gets its own process. */
 const PROGRAM = [
   'test/{docs,e2e,faults,project,start,support}/**/*.test.ts',
   'test/config/{disk,file}.test.ts',
@@ -96,7 +96,6 @@ export default defineConfig({
           include: PROGRAM,
           exclude: [...configDefaults.exclude, ...QUICK, ...ALONE],
           globalSetup: [BUILD],
-          isolate: false,
           // Its tests wait more than they compute.
           maxWorkers: 8,
           sequence: { groupOrder: 1 },
