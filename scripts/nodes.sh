@@ -36,9 +36,10 @@ for major in 20 22 24 26; do
   # A version that hangs must not hold up the run; it has no result then.
   results="coverage/results-node-$major.json"
   mkdir -p coverage && : > "$results"
-  tests=(test/e2e/rental test/start)
-  # Streams, terminals and ssh differ least from one version to the next.
-  [ "$major" != 26 ] || tests+=(test/contract/streams test/e2e/watch test/e2e/ssh.test)
+  # Each version compiles and caches code, limits memory and writes streams in its own way.
+  tests=(test/e2e/rental test/start/{bundle,code-cache,limits,streams})
+  # Signals, errors, terminals and ssh differ least from one version to the next.
+  [ "$major" != 26 ] || tests+=(test/start/{faults,stalled} test/contract/streams test/e2e/watch test/e2e/ssh.test)
   timeout 600 "$node" node_modules/vitest/vitest.mjs run --project quick --project rest \
     "${tests[@]}" \
     --reporter=dot --reporter=json --outputFile.json="$results" || code=1

@@ -14,6 +14,8 @@ vitest() {
   node_modules/.bin/vitest "$@" --reporter=dot --reporter=./scripts/summary.mjs --reporter=json --outputFile.json="$results" || code=1
 }
 
+npm run --silent build || exit 1
+export GPUCLOUD_BUILT=1
 vitest rest run --project rest --project alone
 # Other versions of Node and another user run their tests beside the rest of this script.
 {
@@ -24,7 +26,8 @@ vitest rest run --project rest --project alone
 } > coverage/others.log 2>&1 &
 others=$!
 scripts/test-executable.sh --quick || code=1
-# `npm test` ran these tests with some random values; this run tries all of them.
+# `npm test` ran these tests with some random values; this run tries all of them, and half of those in
+# long tests.
 # In another time zone than UTC, half an hour off. There it compares no transcripts, which Vitest would
 # call obsolete, and fail on, in CI: hence --update=new.
 export GPUCLOUD_FUZZ=1

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resultSchemaOf } from '../../src/json-results/index.ts';
 import { strict } from '../golden/schemas.ts';
-import { some } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
@@ -17,6 +16,7 @@ import {
   type Prepared,
   prepare,
   recipe,
+  share,
 } from './tree.ts';
 
 let world: World | undefined;
@@ -217,8 +217,7 @@ describe('every list', () => {
       }
       return result;
     };
-    const others = some(['tsv', 'yaml', 'jsonl', 'table'], LISTS.indexOf(command));
-    for (const format of ['csv', 'id', ...others]) {
+    for (const format of ['csv', 'id', ...share(['tsv', 'yaml', 'jsonl', 'table'], 4)]) {
       const { code, stdout } = await run('-o', format);
       expect(code, format).toBe(0);
       expect(stdout, format).not.toContain('\u001b');

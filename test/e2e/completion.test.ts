@@ -51,28 +51,21 @@ async function put(path: string, content: object): Promise<void> {
 const addWork = () =>
   computer.gpucloud(['profiles', 'add', 'work', '--base-url', 'https://api.example.com']);
 
-/** Settings that change how a script runs. */
+/** Settings that change how a script runs. A shell has as many of them as go together. */
 const SETTINGS: Readonly<Record<Known, readonly string[]>> = {
   bash: [
-    'set -u',
-    'set -e',
-    'set -f',
+    'set -euf; IFS=i',
     'set -o posix',
-    'shopt -s nullglob',
+    'shopt -s nullglob extglob nocasematch',
     'shopt -s failglob',
-    'shopt -s extglob nocasematch',
-    'IFS=i',
     'COMP_WORDBREAKS="${COMP_WORDBREAKS//[:=]/}"',
     'source /usr/share/bash-completion/bash_completion',
   ],
   zsh: [
-    'setopt no_unset',
-    'setopt ksh_arrays',
+    'setopt no_unset ksh_arrays; IFS=i',
     'setopt sh_word_split glob_subst',
     'setopt no_glob',
-    'setopt null_glob extended_glob',
-    'setopt complete_in_word',
-    'IFS=i',
+    'setopt null_glob extended_glob complete_in_word',
   ],
   fish: ['set -g IFS i'],
 };

@@ -8,6 +8,7 @@ import { asLines, faultsOf } from '../../scripts/mutate/faults.mjs';
 import { judgeIn } from '../../scripts/mutate/judge.mjs';
 import { nearestTests } from '../../scripts/mutate/nearest.mjs';
 import { copyTree, putIn, removeTree } from '../../scripts/mutate/tree.mjs';
+import { needs } from '../support/needs.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -201,7 +202,10 @@ test('lists the tests that import a file, by common names and then by steps', ()
   ]);
 });
 
-test('judges by the nearest tests, then by all tests, without tests that fail anyway', async () => {
+test('judges by the nearest tests, then by all tests, without tests that fail anyway', {
+  timeout: 240_000,
+  ...needs('soak'),
+}, async () => {
   const projects = ['code', 'quick'].map((name) => ({
     test: { name, include: [`test/${name}/*.test.ts`] },
   }));
@@ -239,7 +243,7 @@ test('judges by the nearest tests, then by all tests, without tests that fail an
   } finally {
     for (const copy of copies) removeTree(copy);
   }
-}, 240_000);
+});
 
 test('lists only equivalent faults of lines that the source still has', () => {
   const file = join(ROOT, 'scripts/mutate/equivalents.json');

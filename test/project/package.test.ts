@@ -27,10 +27,10 @@ interface Pack {
   readonly files: readonly { readonly path: string }[];
 }
 
-/** A fifth of the commands that exit by themselves. The tour has its own test. */
+/** A tenth of the commands that exit by themselves. The tour has its own test. */
 const ANSWERING = share(
   COMMANDS.filter((command) => !/^(sandbox (serve|tour)|mcp)$/.test(command)),
-  5,
+  10,
 );
 
 let folder: string;
