@@ -6,6 +6,7 @@ import { createEmulator } from '../output/emulator.ts';
 import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
 import { ctrlC, LASTS, started, withoutTimes } from './stories.ts';
@@ -104,6 +105,7 @@ describe('copying in', () => {
     ["tar's error", 'echo "tar: a: No space left on device" >&2; exit 2', 'tar: a: No space'],
     ['an empty reason if tar prints none', 'exit 2', ''],
   ])('exits with 125 if copying in fails: %s', async (_what, script, reason) => {
+    withoutTranscript();
     replace('tar', script);
     const { code, stdout, stderr } = await world.run('echo ran', folder());
     expect({ code, stdout, status: world.status() }, stderr).toEqual({

@@ -252,7 +252,7 @@ describe('jobs logs', () => {
   });
 
   test('exits with 130 on Ctrl-C without a message and leaves the job running', async () => {
-    await world.detach(`echo one; ${LASTS}`);
+    await world.detach(LASTS);
     await started(world);
     const { interrupts, press } = ctrlC();
     const ended = world.gpucloud(['jobs', 'logs', 'job', '-f'], { interrupts });

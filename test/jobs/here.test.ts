@@ -6,6 +6,7 @@ import { createEmulator } from '../output/emulator.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no, ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { ctrlC, heard, notifying, reap } from './stories.ts';
 import {
   ENDED,
@@ -128,6 +129,7 @@ describe('gpucloud run --here', () => {
   });
 
   test('terminates an instance at its deadline while others are still to be rented', async () => {
+    withoutTranscript();
     world.renting.posts = Array.from(
       { length: 60 },
       () =>
@@ -150,6 +152,7 @@ describe('gpucloud run --here', () => {
   });
 
   test("exits with 125 and terminates all instances if one can't be prepared", async () => {
+    withoutTranscript();
     world.ssh.refuse = (script) =>
       script.includes('mkdir -p gpucloud-run/work') ? 'Host key verification failed.' : undefined;
     const { code, stderr } = await here('touch ran', ['--min-count', '2']);

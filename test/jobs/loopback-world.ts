@@ -1,18 +1,20 @@
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { JobRecord } from '../../src/jobs/record/record.ts';
 import { afterwards, removeFolder } from '../support/afterwards.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW, RentingService } from '../support/renting-service.ts';
 import { type Service, startService } from '../support/service.ts';
+import { lineToTranscript, toTranscript } from '../support/transcript.ts';
 import { endCommand } from './end-command.ts';
 import { type FastRun, runFast } from './fast-run.ts';
 import { IMAGE, KEY_ID, OFFER } from './job-world.ts';
 import { type LoopbackSsh, loopbackSsh } from './loopback-ssh.ts';
+import { measured } from './measured.ts';
 import { type PassingClock, passingClock } from './passing-clock.ts';
 
 /** Divides the supervisor's pauses by five. */
@@ -102,8 +104,44 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   const hardware = ['--offer', OFFER, '--image', IMAGE, '--ssh-key', KEY_ID];
   const words = [...hardware, '--identity', key];
   const started: Promise<Outcome>[] = [];
+  let running = 0;
+  /** Runs the program and adds what it prints to the transcript. */
+  const transcribed = async (argv: readonly string[], how: FastRun) => {
+    const words = argv.map((word) => word.replaceAll(folder, 'FOLDER'));
+    const write = toTranscript(words, {}, home);
+    const before = service.requests.length;
+    let isAlone = ++running === 1;
+    const outcome = await runFast({ computer, env }, argv, how);
+    isAlone &&= --running === 0;
+    const requests = isAlone ? service.requests.slice(before) : [];
+    const [stdout = '', stderr = ''] = [outcome.stdout, outcome.stderr].map((text) =>
+      measured(text.replaceAll(folder, 'FOLDER')),
+    );
+    await write({ code: Number(outcome.code), stdout, stderr, requests }, []);
+    return outcome;
+  };
+  /** Adds the stored jobs, and which files are left on this computer. */
+  const leftToTranscript = () => {
+    const left = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    const folders = new Map<string, string[]>();
+    for (const path of left) {
+      if (!path.startsWith('home/') || path.startsWith('home/state/journal/')) continue;
+      const names = folders.get(dirname(path)) ?? [];
+      folders.set(dirname(path), [...names, measured(basename(path))].sort());
+    }
+    const lines = [...folders].map(([path, names]) => `${path}: ${names.slice(0, 20).join(' ')}`);
+    const records = left
+      .filter((path) => /^home\/state\/jobs\/[^/]+\.json$/.test(path))
+      .map((path) => join(folder, path))
+      .filter((path) => statSync(path).isFile())
+      .map((path) => measured(readFileSync(path, 'utf8').trim()))
+      .map((record) => record.replaceAll(/"[a-z_]+":(null|false|\[\]),?/g, ''));
+    for (const line of [...lines.sort().slice(0, 20), ...records.sort()]) {
+      lineToTranscript(line.replaceAll(folder, 'FOLDER').replace(service.url, 'URL'));
+    }
+  };
   const gpucloud = (argv: readonly string[], how?: FastRun) => {
-    const outcome = runFast({ computer, env }, argv, {
+    const outcome = transcribed(argv, {
       ...(how?.speed === undefined ? { clock } : {}),
       programs: ssh,
       ...how,
@@ -151,6 +189,7 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
       endCommand(join(job, 'pid'));
       // Waits for every run, which could otherwise write to the removed folder.
       await Promise.allSettled(started);
+      leftToTranscript();
       await service.close();
       banner.close();
       // Tries again while the supervisor of a killed command still writes to its folder.

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
 import {
@@ -113,6 +114,7 @@ describe('jobs logs of an open job', () => {
   });
 
   test('fails if the instance has a new host key after a lost connection', async () => {
+    withoutTranscript();
     const ended = jobs('logs', 'job', '--follow');
     await followed(world);
     world.ssh.refuse = () => HOST_KEY;
@@ -260,6 +262,7 @@ test('never stops a job by an ID prefix that is the name of an instance, or with
 });
 
 test('warns about an unreadable record and lists the other jobs', async () => {
+  withoutTranscript();
   await world.detach('true');
   const first = world.jobFile('json');
   const other = '3f0c5d9e-1111-4222-8333-444455558888';
@@ -396,6 +399,7 @@ describe('reap', () => {
   });
 
   test('prints the reason for a skipped instance with --debug', async () => {
+    withoutTranscript();
     await world.detach('true');
     world.ssh.refuse = () => REFUSED;
     expect((await reap(world, '--debug')).stderr).toContain(`Could not connect to job: ${REFUSED}`);

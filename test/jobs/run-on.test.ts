@@ -98,7 +98,10 @@ describe('run --on', () => {
       ...{ code: 0, stdout: 'ran\n' },
       stderr: `Connecting to ${ODD}\n${said}sh -c 'echo ran': exit code 0\n${ODD} keeps running and billing. To terminate it: gpucloud instances terminate ${NEW}\n`,
     });
-    const run = () => world.runOn('echo ran', '--setup', 'echo set up >&2');
+    const run = async () => {
+      const { code, stdout, stderr } = await world.runOn('echo ran', '--setup', 'echo set up >&2');
+      return { code, stdout, stderr: stderr.replace(/^It took .*\n/m, '') };
+    };
     expect(await run()).toEqual(outcome("Running the setup, then sh -c 'echo ran'\nset up\n"));
     const note = `Skipped the setup: it has succeeded on ${ODD}. --setup-again repeats it.\n`;
     expect(await run()).toEqual(outcome(`${note}Running sh -c 'echo ran'\n`));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { ctrlC, reap } from './stories.ts';
 
@@ -125,6 +126,7 @@ describe('the end of a setup', needs('POSIX'), () => {
   });
 
   test('has one exit code after Ctrl-C: in run, its report, jobs list and jobs get', async () => {
+    withoutTranscript();
     const { interrupts, press } = ctrlC();
     const ended = world.run('touch ran', given(LASTS), { interrupts });
     await isUp();

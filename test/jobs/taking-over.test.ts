@@ -17,6 +17,7 @@ import { programAt } from '../support/needs.ts';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { pathWithout } from './job-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { ctrlC, exited, followed, LASTS, reap, started } from './stories.ts';
@@ -72,6 +73,7 @@ describe('jobs stop of a kept job whose run stays', () => {
   });
 
   test('ends a job that jobs attach follows only after jobs stop was called', async () => {
+    withoutTranscript();
     await world.detach('exit 3', '--fetch', `missing:${world.local('x')}`);
     await exited(world);
     // The process that followed the job was killed a moment ago.
@@ -367,6 +369,7 @@ describe('results that cannot be moved to their place', () => {
   });
 
   test('leave one folder of --fetch-every', async () => {
+    withoutTranscript();
     const flags = ['--fetch', `out:${out}`, '--fetch-every', '1s', '--keep-on-failure', '0s'];
     const ran = world.run(`${command}; while [ ! -f go ]; do sleep 0.1; done`, flags);
     await until(() => copies() > 3);

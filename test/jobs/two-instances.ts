@@ -18,8 +18,8 @@ export let world: LoopbackWorld;
 export function withTwoInstances(): void {
   beforeEach(async () => {
     world = await createLoopbackWorld();
-    const ids = [NEW, OTHER];
-    world.renting.newId = () => ids.shift() ?? '';
+    const { rent } = world.renting;
+    world.renting.rent = (_id, name, more) => rent(name === 'job-2' ? OTHER : NEW, name, more);
     vi.stubEnv('TMPDIR', world.local('.'));
   });
   afterEach(() => {

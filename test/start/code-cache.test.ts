@@ -102,17 +102,14 @@ describe('stale or foreign cached code', () => {
   });
 
   // In its table, and in its code.
-  test.each([100, 5000])(
-    'ignores cached code that is cut off after %d bytes',
-    async (length) => {
-      const file = await poison(at, HELP);
-      await writeFile(file, (await readFile(file)).subarray(0, length));
-      await soundHelp();
-      // The run has replaced the broken file.
-      expect((await stat(file)).size).toBeGreaterThan(5000);
-      await soundHelp();
-    },
-  );
+  test.each([100, 5000])('ignores cached code that is cut off after %d bytes', async (length) => {
+    const file = await poison(at, HELP);
+    await writeFile(file, (await readFile(file)).subarray(0, length));
+    await soundHelp();
+    // The run has replaced the broken file.
+    expect((await stat(file)).size).toBeGreaterThan(5000);
+    await soundHelp();
+  });
 
   test.each([0o620, 0o602])(
     'ignores cached code if other users can write to its file (%o)',

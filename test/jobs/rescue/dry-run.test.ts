@@ -221,7 +221,7 @@ const SITUATIONS: readonly Situation[] = [
 ];
 
 describe('reap --dry-run', needs('ssh'), () => {
-  test.each(SITUATIONS)('says what a pass then does with $is', async (situation) => {
+  test.each(SITUATIONS)('says what a pass then does, row %#: $is', async (situation) => {
     const { begin, action, why, outcomes, copies = false } = situation;
     await begin();
     const before = [world.status(), world.terminations()];
