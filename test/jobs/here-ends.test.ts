@@ -6,6 +6,7 @@ import { until } from '../support/ssh-world.ts';
 import { withoutPauses } from './passing-clock.ts';
 import { heard, notifying, withoutTimes } from './stories.ts';
 import {
+  answerFor,
   ENDED,
   fetching,
   gotFrom,
@@ -235,7 +236,7 @@ error: ${name}: Could not copy files out: GOT/${name}/ can't be written (ENOTDIR
   });
 
   test('exits with 7 after one refusal and one lost response', async () => {
-    world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
+    answerFor('job-1', no(409, 'out of stock'), 'hangUp');
     const { code, stderr } = await here('true');
     expect(code, stderr).toBe(7);
     expect(stderr).toMatch(/^warning: .*out of stock/m);

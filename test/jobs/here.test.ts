@@ -9,6 +9,7 @@ import { until } from '../support/ssh-world.ts';
 import { withoutTranscript } from '../support/transcript.ts';
 import { ctrlC, heard, notifying, reap } from './stories.ts';
 import {
+  answerFor,
   ENDED,
   fetching,
   folders,
@@ -120,7 +121,7 @@ describe('gpucloud run --here', () => {
   });
 
   test('exits with 125 and terminates the other instance if one is refused', async () => {
-    world.renting.posts = [() => no(409, 'out of stock')];
+    answerFor('job-1', no(409, 'out of stock'));
     const { code, stderr } = await here('touch ran');
     expect(code, stderr).toBe(125);
     expect(Object.values(statuses())).toEqual(['TERMINATING']);
@@ -325,6 +326,7 @@ describe('gpucloud run --here with one instance', () => {
   });
 
   test("exits with 125 if the command can't be started", async () => {
+    withoutTranscript();
     writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
     const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
     const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);

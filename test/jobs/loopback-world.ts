@@ -122,10 +122,13 @@ export async function createLoopbackWorld(): Promise<LoopbackWorld> {
   };
   /** Adds the stored jobs, and which files are left on this computer. */
   const leftToTranscript = () => {
-    const left = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    // Not the instances, where a supervisor may still remove a folder.
+    const left = readdirSync(home, { recursive: true, encoding: 'utf8' }).map((path) =>
+      join('home', path),
+    );
     const folders = new Map<string, string[]>();
     for (const path of left) {
-      if (!path.startsWith('home/') || path.startsWith('home/state/journal/')) continue;
+      if (path.startsWith('home/state/journal/')) continue;
       const names = folders.get(dirname(path)) ?? [];
       folders.set(dirname(path), [...names, measured(basename(path))].sort());
     }

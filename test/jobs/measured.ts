@@ -18,6 +18,8 @@ export function measured(text: string): string {
       // Which of two instances is first.
       .replaceAll(/^(Fetching from|Terminating) job-\d.*\n/gm, '')
       .replaceAll(/(gpucloud-here-)\w{6}/g, '$1…')
+      // As wide as a path.
+      .replaceAll(/\bLOCAL +FILES/g, 'LOCAL  FILES')
       // The column RAN.
       .replaceAll(/TIME +\d+ /g, 'TIME N ')
       .replaceAll(/\.gpucloud-[\da-f-]{36}/g, '.gpucloud-UID')

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, vi } from 'vitest';
 import type { JobRecord } from '../../src/jobs/record/record.ts';
 import type { Outcome } from '../support/program.ts';
 import { NEW } from '../support/renting-service.ts';
+import { type Answer, ok } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
 import type { FastRun } from './fast-run.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
@@ -26,6 +27,15 @@ export function withTwoInstances(): void {
     vi.unstubAllEnvs();
     return world.close();
   });
+}
+
+/** Answers the request to rent this instance, and that for the other one, whichever is sent first. */
+export function answerFor(name: string, answer: Answer, other?: 'hangUp'): void {
+  const rent = () => ok(world.renting.rent(NEW, name === 'job-1' ? 'job-2' : 'job-1'), 201);
+  world.renting.posts = [1, 2].map(
+    () => (request) =>
+      JSON.stringify(request.body).includes(`"${name}"`) ? answer : (other ?? rent()),
+  );
 }
 
 export const statuses = () =>

@@ -35,7 +35,9 @@ export interface SshdOptions {
 /** Creates a key pair and returns the path of its private key. */
 export function makeKey(folder: string, name: string): string {
   const path = join(folder, name);
-  execFileSync(programAt('ssh-keygen') ?? '', ['-q', '-t', 'ed25519', '-N', '', '-f', path]);
+  // By default, the comment is the user and the computer.
+  const like = ['-q', '-t', 'ed25519', '-C', 'key', '-N', ''];
+  execFileSync(programAt('ssh-keygen') ?? '', [...like, '-f', path]);
   return path;
 }
 

@@ -64,7 +64,7 @@ async function screenOf(text: string, columns: number): Promise<string> {
   return all;
 }
 
-/** Leaves the running test out, since what it prints depends on the speed of the computer. */
+/** Leaves the running test out, since what it prints depends on the computer. */
 export function withoutTranscript(): void {
   commands = undefined;
 }
