@@ -86,7 +86,11 @@ async function find(
 ): Promise<Target> {
   const isChange = changes !== undefined;
   const living = await known.living();
-  let found = matchInstance(typed, living.instances, isChange);
+  // The instance with this ID may be archived. Reads only its file.
+  const byId = isUuid(typed) ? await (await context.journal()).instance(idKey(typed)) : undefined;
+  const archived = byId?.kind === 'known' && byId.instance.archived ? [byId.instance] : [];
+  const near = [...living.instances, ...archived];
+  let found = matchInstance(typed, near, isChange);
   const isSure = isChange
     ? found.by === 'name' && found.fitting.every(isOwn)
     : found.by !== 'nothing' && found.by !== 'beginning';

@@ -60,6 +60,26 @@ describe('recover and list with unreadable data', () => {
     expect(await readFile(`${path}.unreadable`, 'utf8')).toBe('null');
   });
 
+  test('reads an archived instance by its ID without the unreadable file of another', async () => {
+    await begin();
+    const other = '3f0c5d9e-1111-4222-8333-444455558888';
+    for (const [id, name] of [
+      [NEW, 'trainer'],
+      [other, 'other'],
+    ] as const) {
+      service.rent(id, name, { status: 'TERMINATED' });
+      await world.cli(['instances', 'track', id]);
+    }
+    const root = join(world.home, 'state', 'journal');
+    const name = (await readdir(root, { recursive: true })).find((one) =>
+      one.endsWith(`archive/${other}.json`),
+    );
+    await writeFile(join(root, name ?? ''), '{');
+    expect(await world.cli(['instances', 'get', NEW, '-q'])).toMatchObject({
+      ...{ code: 0, stdout: `${NEW}\n`, stderr: '' },
+    });
+  });
+
   test('sends nothing if the earlier request for the name is unreadable', async () => {
     await begin();
     service.posts.push(() => 'hangUp');
