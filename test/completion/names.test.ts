@@ -7,6 +7,7 @@ import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
+import { sshPublicKey } from '../support/ssh-key.ts';
 import { HOSTILE } from './hostile.ts';
 
 let world: SandboxWorld;
@@ -157,6 +158,17 @@ describe('drives, SSH keys and templates', () => {
     await world.cli(['drives', 'create', 'data', '--size', '10', '-y'], { env: both });
     expect(await offered('drives get', both)).toEqual(['data:AVAILABLE']);
     expect(await offered('drives get', { ...both, GPUCLOUD_API_KEY: undefined })).toEqual([]);
+  });
+
+  test('offers SSH keys until they are deleted', async () => {
+    for (const [name, ...flags] of [['laptop', '--default'], ['desk']] as const) {
+      const key = join(world.home, `${name}.pub`);
+      await writeFile(key, `${sshPublicKey('ssh-ed25519')}\n`);
+      await world.cli(['ssh-keys', 'add', key, '--name', name, ...flags]);
+    }
+    expect(await offered('ssh-keys delete')).toEqual(['desk:ssh-key', 'laptop:default']);
+    await world.cli(['ssh-keys', 'delete', 'laptop', '-y']);
+    expect(await offered('ssh-keys delete')).toEqual(['desk:ssh-key']);
   });
 
   test('stores only names, IDs and states, with mode 0600', async () => {
