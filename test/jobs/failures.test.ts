@@ -192,6 +192,7 @@ error: Could not copy files out: tar: ./b: Cannot open; the other files are in $
   });
 
   test('lists the first five skipped entries in a warning', async () => {
+    withoutTranscript();
     const command = 'mkdir out; cd out; mkfifo 1 2 3 4 5 6 7; echo x >a';
     const { code, stderr } = await world.run(command, fetching());
     expect(code, stderr).toBe(0);
@@ -243,6 +244,7 @@ test("warns if the report can't be written, and keeps the command's exit code", 
 });
 
 test("warns once if the job record can't be saved", async () => {
+  withoutTranscript();
   const record = `${world.local('state/jobs')}/*.json`;
   // `run` may save it between the two commands.
   const command = `f=$(ls ${record}); until rm -f $f; mkdir $f; do :; done; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { no } from '../support/service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { withoutPauses } from './passing-clock.ts';
 import { heard, notifying, withoutTimes } from './stories.ts';
 import {
@@ -235,6 +236,7 @@ error: ${name}: Could not copy files out: GOT/${name}/ can't be written (ENOTDIR
   });
 
   test('exits with 7 after one refusal and one lost response', async () => {
+    withoutTranscript();
     world.renting.posts = [() => no(409, 'out of stock'), () => 'hangUp'];
     const { code, stderr } = await here('true');
     expect(code, stderr).toBe(7);

@@ -120,6 +120,7 @@ describe('gpucloud run --here', () => {
   });
 
   test('exits with 125 and terminates the other instance if one is refused', async () => {
+    withoutTranscript();
     world.renting.posts = [() => no(409, 'out of stock')];
     const { code, stderr } = await here('touch ran');
     expect(code, stderr).toBe(125);
@@ -325,6 +326,7 @@ describe('gpucloud run --here with one instance', () => {
   });
 
   test("exits with 125 if the command can't be started", async () => {
+    withoutTranscript();
     writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
     const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
     const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);

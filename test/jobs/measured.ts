@@ -21,7 +21,7 @@ export function measured(text: string): string {
       // The column RAN.
       .replaceAll(/TIME +\d+ /g, 'TIME N ')
       .replaceAll(/\.gpucloud-[\da-f-]{36}/g, '.gpucloud-UID')
-      .replaceAll(/sh -c '[^\n]{0,60}…/g, "sh -c '…")
+      .replaceAll(/sh -c '[^\n]{0,60}?(?:…|FOLDER[^\n']{0,20}')/g, "sh -c '…")
       .replaceAll(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}(?=\.|","service)/g, 'UID')
   );
 }
