@@ -14,7 +14,7 @@ export function measured(text: string): string {
       .replaceAll(/\b\d+\.\d\d ₽/g, 'N ₽')
       // Phases of less than a second are not shown.
       .replaceAll(/ N ₽: N (s|min) [a-z, N]+\./g, ' N ₽.')
-      .replaceAll(/^It took N s .*\n/gm, '')
+      .replaceAll(/^(It took|phases:) +N s .*\n/gm, '')
       // Which of two instances is first.
       .replaceAll(/^(Fetching from|Terminating) job-\d.*\n/gm, '')
       .replaceAll(/(gpucloud-here-)\w{6}/g, '$1…')
