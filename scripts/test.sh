@@ -8,7 +8,7 @@ if (($# > 0)); then
   # Only whole runs are counted.
   words=("$@")
 else
-  echo 'Checks types and style, then runs the tests: usually 2 minutes on two quiet cores.'
+  echo 'Checks types and style, then runs the tests: usually 3 minutes on two quiet cores.'
   words=(--reporter=default --reporter=json --outputFile.json=coverage/results.json
     --reporter=./scripts/summary.mjs)
 fi

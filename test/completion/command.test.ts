@@ -108,22 +108,29 @@ describe('completion SHELL --install', () => {
     );
   });
 
-  test('does not blame the startup file if the second shell does not respond', async () => {
+  /** What a new shell can and does load, before and after the line in its startup file. */
+  test.each([
+    ['bash', '1|1', '', undefined],
+    ['bash', '1|0', '1|1', 'umask 022\nsource FILE'],
+    ['bash', '1|0', '1|0', 'umask 022\nsource FILE'],
+    ['bash', '1|0', '', 'umask 022\nsource FILE'],
+    ['zsh', '0|0', '0|1', 'umask 022\nautoload -Uz compinit && compinit && source FILE'],
+    ['zsh', '1|0', '1|1', 'umask 022\nsource FILE'],
+  ])('asks a new %s before (%s) and after (%s) its line', async (shell, before, after, text) => {
     const bin = join(world.home, 'bin');
     await mkdir(bin);
     const asked = join(world.home, 'asked');
-    const script = `#!/bin/sh\n[ -e ${asked} ] && exit 1\n: >${asked}\necho "gpucloud|${world.home}|1|0|"\n`;
-    await writeFile(join(bin, 'bash'), script, { mode: 0o755 });
+    const say = (can: string) => (can === '' ? 'exit 1' : `echo "gpucloud|${world.home}|${can}|"`);
+    const script = `#!/bin/sh\n[ -e ${asked} ] && { ${say(after)}; exit; }\n: >${asked}\n${say(before)}\n`;
+    await writeFile(join(bin, shell), script, { mode: 0o755 });
     const env = { HOME: world.home, PATH: `${bin}:/usr/bin:/bin` };
-    const file = `${world.home}/.local/share/bash-completion/completions/gpucloud`;
-    await writeFile(join(world.home, '.bashrc'), 'umask 022');
-    const { code, stderr } = await world.cli(['completion', 'bash', '--install'], { env });
-    const bashrc = await readFile(join(world.home, '.bashrc'), 'utf8');
-    expect({ code, stderr, bashrc }).toEqual({
-      code: 0,
-      stderr: `Installed for bash: ${file}\nAdded a line to ${world.home}/.bashrc. Could not ask a new bash whether it loads the script. To load it now:\n  source ${file}\n`,
-      bashrc: `umask 022\nsource ${file} # added by gpucloud completion --install\n`,
-    });
+    const rc = join(world.home, `.${shell}rc`);
+    await writeFile(rc, 'umask 022');
+    const { code, stderr } = await world.cli(['completion', shell, '--install'], { env });
+    expect(code).toBe(0);
+    const file = / (\/\S+)$/m.exec(stderr)?.[1] ?? '';
+    const line = text && `${text.replace('FILE', file)} # added by gpucloud completion --install\n`;
+    expect(await readFile(rc, 'utf8')).toBe(line ?? 'umask 022');
   });
 
   test.each([

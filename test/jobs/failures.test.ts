@@ -244,6 +244,7 @@ test("warns if the report can't be written, and keeps the command's exit code", 
 });
 
 test("warns once if the job record can't be saved", async () => {
+  withoutTranscript();
   const record = `${world.local('state/jobs')}/*.json`;
   // `run` may save it between the two commands.
   const command = `f=$(ls ${record}); until rm -f $f; mkdir $f; do :; done; echo a; sleep 1; sleep 1; echo b; sleep 1; sleep 1; exit 3`;

@@ -6,6 +6,7 @@ import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { ctrlC, exited, followed, hanging, heard, LASTS, notifying, started } from './stories.ts';
 
@@ -233,6 +234,7 @@ describe('jobs attach', () => {
 
 describe('jobs logs', () => {
   test('prints the kept output after another process stopped the job', async () => {
+    withoutTranscript();
     await world.detach(`echo one; ${UNTIL_GO}; echo two`);
     await started(world);
     const ended = world.gpucloud(['jobs', 'logs', 'job', '--follow']);

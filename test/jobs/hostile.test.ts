@@ -50,6 +50,13 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(await readdir(victim)).toEqual([]);
   });
 
+  test.each([1, 600])('keeps no file without its last bytes: %d', async (missing) => {
+    const whole = rawEntry({ name: 'x', content: 'a'.repeat(600) });
+    const fault = await faultOf(fetchFrom(whole.subarray(0, 512 + 600 - missing)));
+    expect(fault.message).toMatch(/can't be read \(.+\); the copy stopped in x$/);
+    expect(await treeOf(local)).toEqual({});
+  });
+
   test('rejects an archive whose symlinks would fill the memory', async () => {
     const long: RawEntry = { name: '././@LongLink', type: 'K', content: 'x'.repeat(60_000) };
     const pair = Buffer.concat([rawEntry(long), rawEntry(link('x', 'y'))]);

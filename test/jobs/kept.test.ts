@@ -114,7 +114,9 @@ describe('kept output', () => {
     ] as const) {
       await writeFile(join(state, 'jobs', `${ID}.out.${at}`), bytesAt(at, size));
     }
-    expect((await read()).equals(bytesAt(8, 8))).toBe(true);
+    for (const lines of [undefined, 9]) {
+      expect((await read({ lines })).equals(bytesAt(8, 8))).toBe(true);
+    }
   });
 
   const long = 'y'.repeat(64 * 1024);

@@ -64,7 +64,8 @@ export interface LoopbackWorld {
 }
 
 export async function createLoopbackWorld(): Promise<LoopbackWorld> {
-  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-loop-'));
+  // Of the same length on most computers, since columns and labels are padded and cut by it.
+  const folder = await mkdtemp(join(tmpdir(), 'gpucloud-loop-'.padEnd(40 - tmpdir().length, '-')));
   const [bin, home] = [join(folder, 'bin'), join(folder, 'home')];
   for (const path of [bin, home]) await mkdir(path);
   const there = (id: string) => join(folder, id);

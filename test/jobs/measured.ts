@@ -14,7 +14,7 @@ export function measured(text: string): string {
       .replaceAll(/\b\d+\.\d\d ₽/g, 'N ₽')
       // Phases of less than a second are not shown.
       .replaceAll(/ N ₽: N (s|min) [a-z, N]+\./g, ' N ₽.')
-      .replaceAll(/^It took N s .*\n/gm, '')
+      .replaceAll(/^(It took|phases:) +N s .*\n/gm, '')
       // Which of two instances is first.
       .replaceAll(/^(Fetching from|Terminating) job-\d.*\n/gm, '')
       .replaceAll(/(gpucloud-here-)\w{6}/g, '$1…')
@@ -23,7 +23,7 @@ export function measured(text: string): string {
       // The column RAN.
       .replaceAll(/TIME +\d+ /g, 'TIME N ')
       .replaceAll(/\.gpucloud-[\da-f-]{36}/g, '.gpucloud-UID')
-      .replaceAll(/sh -c '[^\n]{0,60}…/g, "sh -c '…")
+      .replaceAll(/sh -c '[^\n]{0,60}?(?:…|FOLDER[^\n']{0,20}')/g, "sh -c '…")
       .replaceAll(/\b[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}(?=\.|","service)/g, 'UID')
   );
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { mayOverwrite } from '../../src/jobs/same-target.ts';
 import { NEW } from '../support/renting-service.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { exited, followed, LASTS, started } from './stories.ts';
 
@@ -149,6 +150,7 @@ describe('the results of another job', () => {
   });
 
   test('refuse one of two runs that begin at once', async () => {
+    withoutTranscript();
     const detached = ['--detach', '--unenforced'];
     const runs = await Promise.all(
       ['job', 'seed-2'].map((name) => world.run(LASTS, ['--name', name, ...detached, ...fetch])),

@@ -26,6 +26,7 @@ describe('the end of a setup', needs('POSIX'), () => {
     ['obeys SIGINT', LASTS, 130],
     ['ignores SIGINT', `trap '' INT TERM; ${LASTS}`, 137],
   ])('says that the deadline stopped a setup that %s', async (_what, setup, code) => {
+    withoutTranscript();
     const grace = ['--grace', '10m'];
     const ended = world.run('touch ran', [...given(setup), ...grace]);
     await isUp();

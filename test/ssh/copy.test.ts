@@ -68,6 +68,7 @@ test.each<[string | undefined, object | string]>([
   [undefined, { local: undefined, remote: undefined }],
   ['8888', { local: undefined, remote: 8888 }],
   ['0:8888', { local: 0, remote: 8888 }],
+  ['a9000:jupyter', { local: undefined, remote: 'a9000:jupyter' }],
   ['65535:1', { local: 65_535, remote: 1 }],
   ['9000:jupyter', { local: 9000, remote: 'jupyter' }],
   ['jupyter', { local: undefined, remote: 'jupyter' }],

@@ -144,7 +144,7 @@ async function isMade(
         // The reader treats a negative or missing size as an endless file.
         if (!(size >= 0)) throw copyFailed('out', `the instance sent "${path}" without a size`);
         await ensureRoom(folder, path, size);
-        await writeNew(made, wholeOf(content, size), {
+        await writeNew(made, content, {
           mode: mode & 0o777,
           mtime: validTime(mtime),
         });
@@ -158,16 +158,6 @@ async function isMade(
     if (errorCode(error) === 'EEXIST') return false;
     throw error;
   }
-}
-
-/** Throws if the content is shorter than its size. */
-async function* wholeOf(content: AsyncIterable<Uint8Array>, size: number) {
-  let left = size;
-  for await (const chunk of content) {
-    left -= chunk.length;
-    yield chunk;
-  }
-  if (left > 0) throw new Error('Unexpected end of data');
 }
 
 function validTime(time: Date | undefined): Date | undefined {
