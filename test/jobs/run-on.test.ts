@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { ODD } from './odd-name.ts';
-import { exited, LASTS, started } from './stories.ts';
+import { exited, LASTS, started, withoutTimes } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -100,7 +100,7 @@ describe('run --on', () => {
     });
     const run = async () => {
       const { code, stdout, stderr } = await world.runOn('echo ran', '--setup', 'echo set up >&2');
-      return { code, stdout, stderr: stderr.replace(/^It took .*\n/m, '') };
+      return { code, stdout, stderr: withoutTimes(stderr) };
     };
     expect(await run()).toEqual(outcome("Running the setup, then sh -c 'echo ran'\nset up\n"));
     const note = `Skipped the setup: it has succeeded on ${ODD}. --setup-again repeats it.\n`;
@@ -123,7 +123,7 @@ describe('run --on', () => {
     writeFileSync(local, 'in the way');
     const { code, stderr } = await world.gpucloud(['jobs', 'attach', NEW]);
     const command = "sh -c 'mkdir out; exit 4'";
-    expect({ code, stderr }).toEqual({
+    expect({ code, stderr: withoutTimes(stderr) }).toEqual({
       code: 125,
       stderr: `Connecting to ${ODD}
 Running ${command}

@@ -93,5 +93,6 @@ export function hanging(): Piped {
 export const withoutTimes = (stderr: string) =>
   stderr
     .replace(/after \d+ s/, 'after N s')
+    .replace(/^It took .*\n/m, '')
     .replace(/₽: .*\./, '₽.')
     .replace(/Deadline: [-\d]+ [:\d]+ [+-][:\d]+/, 'Deadline: TIME');
