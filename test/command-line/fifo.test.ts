@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { readText } from '../../src/command-line/input.ts';
+import { readStdin, readText } from '../../src/command-line/input.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
 
@@ -55,4 +56,15 @@ describe('a FIFO as a file', needs('POSIX'), () => {
     await writer.close();
     expect(await reading).toBe('command: make\n');
   });
+});
+
+test('reads no more of an endless stdin than the limit', async () => {
+  let read = 0;
+  function* endless() {
+    for (; read < 64; read += 1) yield Buffer.alloc(1024 * 1024, 'x');
+  }
+  const stdin = Readable.from(endless());
+  const reading = readStdin('--file', { stdin, signal: new AbortController().signal });
+  await expect(reading).rejects.toThrow('--file "stdin": longer than 1 MiB');
+  expect(read).toBeLessThan(32);
 });
