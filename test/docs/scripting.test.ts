@@ -289,6 +289,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
 
     test.each([
       ['SIGTERM', 143],
+      ['SIGINT', 130],
       ['SIGHUP', 129],
     ] as const)('terminates on %s', async (signal, exit) => {
       // Without the test's pipes, which would stay open until it ends.
