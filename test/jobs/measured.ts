@@ -15,6 +15,9 @@ export function measured(text: string): string {
       // Phases of less than a second are not shown.
       .replaceAll(/ N ₽: N (s|min) [a-z, N]+\./g, ' N ₽.')
       .replaceAll(/^(It took|phases:) +N s .*\n/gm, '')
+      // A slow computer ends a command with the next signal.
+      .replaceAll(/\bexit code 1(30|37|43)\b/g, 'exit code SIGNAL')
+      .replaceAll(/(exit_code": ?)1(30|37|43)\b/g, '$1"SIGNAL"')
       // Which of two instances is first.
       .replaceAll(/^(Fetching from|Terminating) job-\d.*\n/gm, '')
       .replaceAll(/(gpucloud-here-)\w{6}/g, '$1…')
