@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CliError } from '../../src/errors.ts';
@@ -117,6 +117,15 @@ describe('the end of a session', needs('ssh'), () => {
     expect(existsSync(got('a'))).toBe(false);
     expect(terminations()).toBe(1);
   });
+});
+
+test('a session keeps its instance if it cannot store what it copied', needs('ssh'), async () => {
+  const agent = await begin();
+  ssh.write(PORT, 'home/out/a', 'result\n');
+  writeFileSync(join(world.home, 'state', 'rescues'), '');
+  const { code, stderr } = await agent.end();
+  expect({ code, terminations: terminations() }, stderr).toEqual({ code: 9, terminations: 0 });
+  expect(stderr).toContain('rescues');
 });
 
 describe('the budget of a session', needs('ssh'), () => {

@@ -76,6 +76,7 @@ describe('the Include line in ~/.ssh/config', () => {
     await symlink('nowhere', config);
     await expect(addInclude(config, OURS)).rejects.toMatchObject({
       failure: 'storage',
+      message: expect.stringContaining(`Could not change ${config} (`),
       hint: `add this line by hand: ${OURS}`,
     });
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
