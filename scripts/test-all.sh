@@ -26,8 +26,7 @@ vitest rest run --project rest --project alone
 } > coverage/others.log 2>&1 &
 others=$!
 scripts/test-executable.sh --quick || code=1
-# `npm test` ran these tests with some random values; this run tries all of them, and half of those in
-# long tests.
+# `npm test` ran these tests with some random values; this run tries all of them.
 # In another time zone than UTC, half an hour off. There it compares no transcripts, which Vitest would
 # call obsolete, and fail on, in CI: hence --update=new.
 export GPUCLOUD_FUZZ=1

@@ -15,9 +15,8 @@ export function longestPause({ flags }: Pick<Context, 'flags'>): number {
  * Returns the service's refusal behind an unknown outcome with status 5xx: by the API document, the
  * service has rolled the change back. Confirm it by a read.
  */
-export function rolledBack({ failure, httpStatus, cause }: CliError): CliError | undefined {
-  const isServerError =
-    failure === 'outcomeUnknown' && httpStatus !== undefined && httpStatus >= 500;
+export function rolledBack({ failure, httpStatus = 0, cause }: CliError): CliError | undefined {
+  const isServerError = failure === 'outcomeUnknown' && httpStatus >= 500;
   return isServerError && cause instanceof CliError ? cause : undefined;
 }
 

@@ -13,8 +13,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { SOAK } from '../faults/tools.ts';
 import { needs } from '../support/needs.ts';
+import { runs } from '../support/random.ts';
 import { bundledChild, start } from './processes.ts';
 
 const NOBODY = 65534;
@@ -96,7 +96,7 @@ const ONE = '{"profiles":{"one":{"base_url":"https://a.example.com"}}}';
 test('keeps every change of several processes that each make twenty', {
   timeout: 60_000,
 }, async () => {
-  const processes = SOAK ? 8 : 4;
+  const processes = runs(8, 4);
   const running = Array.from({ length: processes }, (_, who) =>
     start(process.execPath, [child, 'add', folder, `w${who}`, '20']),
   );
@@ -118,7 +118,7 @@ test('leaves a valid config file if killed at any moment', { timeout: 60_000 }, 
   await mkdir(folder);
   await writeFile(path, ONE);
   let before = 1;
-  for (let round = 0; round < (SOAK ? 12 : 3); round += 1) {
+  for (let round = 0; round < runs(12); round += 1) {
     const running = start(process.execPath, [child, 'add', folder, `r${round}`, '1000']);
     const old = await readFile(path, 'utf8');
     while ((await readFile(path, 'utf8')) === old) await pause(5);

@@ -234,7 +234,7 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       expect(await statuses()).toEqual({ 'job-N': ENDED });
     });
 
-    test.each(['SIGTERM', 'SIGHUP'] as const)(
+    test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
       "terminates the script's instance on %s",
       async (signal) => {
         // In a terminal, Ctrl-C would signal ssh too. This ssh only sleeps.
@@ -250,16 +250,19 @@ describe('the snippets of docs/scripting.md', needs('jq', 'awk'), () => {
       },
     );
 
-    test('terminates the instance if SIGINT comes while it is created', async () => {
-      const respond = await holdCreate();
-      const child = await start(job(), ['true', 'model.bin']);
-      const ended = outcomeOf(child);
-      await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
-      child.kill('SIGINT');
-      await respond.now();
-      expect((await ended).code).toBe(1);
-      expect(await statuses()).toEqual({ 'job-N': ENDED });
-    });
+    test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+      'terminates the instance if %s comes while it is created',
+      async (signal) => {
+        const respond = await holdCreate();
+        const child = await start(job(), ['true', 'model.bin']);
+        const ended = outcomeOf(child);
+        await expect.poll(respond.isSent, { timeout: 20_000 }).toBe(true);
+        child.kill(signal);
+        await respond.now();
+        expect((await ended).code).toBe(1);
+        expect(await statuses()).toEqual({ 'job-N': ENDED });
+      },
+    );
   });
 
   describe('rent from Python', needs('python3'), () => {

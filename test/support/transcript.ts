@@ -126,7 +126,7 @@ function inOrder(text: string): string {
 }
 
 /** Writes each row of an indented JSON list, and each property of an object, in one line. */
-export function compact(text: string): string {
+function compact(text: string): string {
   const isList = text.startsWith('[\n') && text.endsWith('\n]\n');
   // A list that a failure cut stays open.
   if (!isList && !(text.startsWith('{\n') && text.endsWith('\n}\n'))) return text;
