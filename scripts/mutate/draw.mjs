@@ -44,9 +44,9 @@ export function sourceFiles(root, only = 'src') {
 }
 
 /**
- * Draws lines that can have a fault, and one fault for each. `rejects` says whether the type check or
- * the linter would find a fault. A line whose faults are all rejected is not drawn. `only` can name
- * one line: `src/a.ts:7`.
+ * Draws lines that can have a fault, and one fault for each. `rejects` says whether a fault is none:
+ * the type check or the linter finds it, or nobody can. A line whose faults are all rejected is not
+ * drawn. `only` can name one line: `src/a.ts:7`.
  */
 export async function draw({ root, only = 'src', seed, count, rejects }) {
   const random = randomOf(seed);

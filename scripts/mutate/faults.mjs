@@ -44,6 +44,8 @@ const UNITS = [
   ['MIB', 'KIB'],
   ['GIB', 'MIB'],
 ];
+/** From here on, a zero too many is a likelier mistake than one more. */
+const LARGE = 1000;
 const EXITS = ['ReturnStatement', 'ThrowStatement', 'ContinueStatement', 'BreakStatement'];
 const FUNCTIONS = ['FunctionDeclaration', 'FunctionExpression', 'ArrowFunctionExpression'];
 
@@ -226,8 +228,10 @@ export function faultsOf(source) {
         if (typeof node.value === 'boolean') swap('condition', node, String(!node.value));
         if (Number.isInteger(node.value)) {
           for (const [unit, other] of UNITS) if (node.raw === unit) swap('unit', node, other);
-          swap('off by one', node, String(node.value + 1));
-          if (node.value > 0) swap('off by one', node, String(node.value - 1));
+          if (node.value >= LARGE) swap('unit', node, String(node.value * 10));
+          else
+            for (const other of [node.value + 1, node.value - 1])
+              if (other >= 0) swap('off by one', node, String(other));
         }
         if (node.regex !== undefined) {
           if (node.raw.startsWith('/^')) swap('guard', node, `/${node.raw.slice(2)}`);

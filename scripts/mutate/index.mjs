@@ -92,7 +92,11 @@ if (again) {
   faults = JSON.parse(readFileSync(RESULTS, 'utf8'));
 } else {
   const { rejects, close } = checkIn(copies[0]);
-  const { lines: all, drawn } = await draw({ root: ROOT, only, seed, count: lines, rejects });
+  const isLeftOut = async (fault) => reasonOf(fault) !== undefined || (await rejects(fault));
+  const { lines: all, drawn } = await draw({
+    ...{ root: ROOT, only, seed, count: lines },
+    rejects: isLeftOut,
+  });
   close();
   console.log(`seed ${seed}: ${drawn.length} of ${all} lines that can have a fault`);
   faults = drawn;

@@ -52,6 +52,7 @@ test.each<[source: string, ...faults: string[]]>([
     'off by one: a * 61;',
     'off by one: a * 59;',
   ],
+  ['a * 5_000;', 'condition: a / 5_000;', 'unit: a * 50000;'],
   ['f(a, b);', 'step: ', 'neighbour: f(b, a);'],
   ['(a, b) => { return a; };', 'neighbour: (a, b) => { return b; };'],
   ['a.x; a.y;', 'neighbour: a.y; a.y;', 'neighbour: a.x; a.x;'],
