@@ -302,12 +302,10 @@ async function noteNext(
     err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
     return;
   }
-  const offer = offers.find((one) => one.in_stock);
-  const [image] = images;
   const pieces = [
     ['gpucloud', '--profile', 'sandbox', 'instances', 'create', 'my-box'],
-    ['--offer', offer ? typed(offer) : 'ID'],
-    ['--image', image ? typed(image) : 'ID'],
+    ['--offer', ...offers.flatMap((one) => (one.in_stock ? typed(one) : [])).slice(0, 1)],
+    ['--image', ...images.slice(0, 1).map(typed)],
     ['--wait=ssh'],
   ];
   const { counts } = await (await sandbox()).status();

@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../api/certificate.ts';
@@ -190,6 +190,36 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     ],
   ],
   [
+    'a proxy',
+    {
+      env: () => ({ GPUCLOUD_BASE_URL: 'https://api.invalid', https_proxy: 'http://127.0.0.1:9' }),
+    },
+    [
+      'base_url pass https://api.invalid, from GPUCLOUD_BASE_URL',
+      'proxy pass reaches api.invalid through http://127.0.0.1:9',
+      `service fail Could not reach the service: connection refused. No changes made. → ${NETWORK}`,
+      'account warn not checked: the service did not respond',
+      NO_ACCOUNT,
+      "clock warn not checked: the service's responses have no date",
+    ],
+  ],
+  [
+    'a key whose public half the service hides',
+    { handler: serving([{ id: 'k1' }]) },
+    ['ssh_key pass can sign in with k1'],
+  ],
+  [
+    'a key in the SSH agent',
+    {
+      handler: serving([{ id: 'k1', name: 'laptop', public_key: 'ssh-ed25519 AAAA' }]),
+      prepare: (world) =>
+        writeFile(join(bin(world), 'ssh-add'), '#!/bin/sh\necho ssh-ed25519 AAAA me\n', {
+          mode: 0o755,
+        }),
+    },
+    ['ssh_key pass can sign in with laptop (in the SSH agent)'],
+  ],
+  [
     'unverified certificates',
     { env: () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }) },
     [
@@ -251,6 +281,37 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
       'state_writable fail could not write to $HOME/state (ENOTDIR) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
     ],
   ],
+  [
+    'a state folder below a file',
+    {
+      prepare: ({ home }) => writeFile(join(home, 'file'), ''),
+      env: (home) => ({ GPUCLOUD_STATE_DIR: `${home}/file/state` }),
+    },
+    [
+      'state_folder pass $HOME/file/state does not exist yet; gpucloud creates it when needed',
+      'state_writable fail could not write to $HOME/file/state (EACCES) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
+    ],
+  ],
+  ...(process.getuid?.() === 0 ? [1, 3] : []).map((count): (typeof SITUATIONS)[number] => [
+    `files of another user: ${count}`,
+    {
+      async prepare({ home }) {
+        const folder = join(home, 'state');
+        await mkdir(folder, { mode: 0o700 });
+        for (const name of ['a', 'b', 'c', '.doctor'].slice(-count - 1)) {
+          await writeFile(join(folder, name), '');
+          await chown(join(folder, name), 1234, 1234);
+        }
+        await writeFile(join(folder, 'own'), '');
+      },
+    },
+    [
+      count === 1
+        ? 'state_folder fail $HOME/state/c belongs to another user, so gpucloud may miss instances → sudo chown -R 0 $HOME/state'
+        : 'state_folder fail $HOME/state/a and 2 more belong to another user, so gpucloud may miss instances → sudo chown -R 0 $HOME/state',
+      'state_writable pass $HOME/state is writable',
+    ],
+  ]),
   [
     // With a key and an address from the environment, commands don't need the file.
     'an invalid config file',
