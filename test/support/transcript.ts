@@ -44,10 +44,12 @@ export function toTranscript(
 
 /** Returns what is seen in the end, without colours, spinners and earlier states of a question. */
 async function onScreen(result: CliResult, columns: number): Promise<CliResult> {
-  const [stdout = '', written = ''] = [result.stdout, result.stderr].map((text) =>
-    text.replaceAll(COLOUR, ''),
+  const [stdout = '', stderr = ''] = await Promise.all(
+    [result.stdout, result.stderr].map(async (text) => {
+      const plain = text.replaceAll(COLOUR, '');
+      return plain.includes('\u001b') ? await screenOf(plain, columns) : plain;
+    }),
   );
-  const stderr = written.includes('\u001b') ? await screenOf(written, columns) : written;
   // Its lines are wrapped and cut by the length of the path.
   const hasPath = `${stdout}${stderr}`.replaceAll(/\s/g, '').includes(tmpdir());
   return hasPath
