@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf, fillTemplate } from '../../../src/ssh/endpoints.ts';
+import { redirectOf } from '../../support/browser.ts';
 import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -217,6 +218,7 @@ describe('instances secrets', () => {
     await world.cli(['instances', 'secrets', ID]);
     expect((await world.cli(['instances', 'secrets', ID, 'TOKEN'])).stdout).toBe(`${TOKEN}\n`);
     expect((await world.cli(['instances', 'secrets', ID, 'deep'])).stdout).toBe('{"a":1}\n');
+    await world.cli(['instances', 'secrets', ID, 'TOKEN', '--json']);
     expect((await world.cli(['instances', 'get', ID, '--json'])).stdout).not.toContain(TOKEN);
   });
 
@@ -232,6 +234,7 @@ describe('instances secrets', () => {
     async (secrets) => {
       world = use(await serviceWith({ connection_info: { secrets } }));
       expect((await world.cli(['instances', 'secrets', ID])).code).toBe(0);
+      expect((await world.cli(['instances', 'secrets', ID, 'KEY'])).code).toBe(3);
     },
   );
 });
@@ -267,6 +270,8 @@ describe('instances open', () => {
     await world.cli(['instances', 'open', ID, 'raw']);
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
+    world = use(await serviceWith({ ip_address: null, connection_info: { endpoints: [null] } }));
+    await world.cli(['instances', 'open', ID, 'endpoint 1']);
   });
 
   test('suggests a tunnel for an instance without endpoints', async () => {
@@ -285,5 +290,21 @@ describe('instances open', () => {
       openFile: async () => true,
     });
     expect(opened.stderr).toContain('The browser did not open the link. Open this link:\n');
+    let visited = '';
+    const openFile = async (page: string) => {
+      visited = await redirectOf(page);
+      return true;
+    };
+    await world.cli(['instances', 'open', ID], { terminal: true, openFile });
+    expect(visited).toBe(endpoints[0]?.url);
+  });
+
+  test('prints the link that only the sandbox has if no browser is found', async () => {
+    world = use(await createWorld({ handler: () => 'hangUp', signedIn: false }));
+    const env = { GPUCLOUD_PROFILE: 'sandbox' };
+    const lab = ['instances', 'create', 'lab', ...HARDWARE, '--template', 'jupyterlab', '--wait'];
+    expect((await world.cli(lab, { env })).code).toBe(0);
+    const { stdout } = await world.cli(['instances', 'open', 'lab'], { env, terminal: true });
+    expect(stdout).toMatch(/^http:/);
   });
 });

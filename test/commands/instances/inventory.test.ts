@@ -207,6 +207,7 @@ test('passes --ssh-arg only to ssh, since Ansible also copies with sftp and scp'
     ansible_ssh_common_args: options(A),
     ansible_ssh_extra_args: '-4',
   });
+  expect(JSON.parse(await text('--json'))).toMatchObject([{ gpus: 1, offer: null }]);
 });
 
 test('ssh-config --install leaves out a host name that another profile has for another instance', async () => {

@@ -104,6 +104,7 @@ describe('instances stop and start', () => {
 
   test('prints one line per instance in a terminal, without a table', async () => {
     await rent('trainer');
+    await world.cli(['instances', 'wait', 'trainer'], { terminal: true });
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 0, stdout: '' });
     // A terminal wraps the note.
