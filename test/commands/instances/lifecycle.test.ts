@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
+import { putJob } from '../../contract/tree.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
@@ -85,6 +86,18 @@ describe('instances stop and start', () => {
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(JSON.parse(stopped.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
     await world.cli(['instances', 'start', 'trainer', '--wait', '--json']);
+  });
+
+  test('warns of the job of a named instance that may bill, and of no other', async () => {
+    const [a, b] = [await rent('box-a'), await rent('box-b')];
+    const open = { exit_code: null, ended_at: null, report: null };
+    await putJob(world.env, { id: a, name: 'box-a' }, open);
+    await world.cli(['instances', 'stop', 'box-b']);
+    await world.cli(['instances', 'stop', 'box-a', '--wait']);
+    await world.cli(['instances', 'terminate', 'box-a', '--yes', '--wait']);
+    await world.cli(['instances', 'terminate', 'box-a', 'box-b', '--yes', '--wait']);
+    expect(b).not.toBe(a);
+    await world.cli(['instances', 'terminate', '--all'], { terminal: true });
   });
 
   test('continues with the next instance after a failure', async () => {

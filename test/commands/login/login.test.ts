@@ -360,6 +360,34 @@ describe('login in a terminal', () => {
     });
   });
 
+  test('asks again for a key that the service refuses, three times in all', async () => {
+    const world = await newWorld();
+    const { url } = world.service;
+    const source = { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined };
+    const wrong = ['svc_sk_1', 'svc_sk_2', 'svc_sk_3'];
+    const person = atTerminal(world, [url, ...wrong, 'svc_sk_4']);
+    await expect(signIn(source, person.context)).rejects.toMatchObject({
+      failure: 'authentication',
+    });
+    expect(person.said.filter((line) => line.startsWith('API key'))).toHaveLength(3);
+    const patient = atTerminal(world, [url, 'svc_sk_1', ANNA_KEY]);
+    await signIn(source, patient.context);
+    expect(patient.printed).toEqual([person.printed[0]]);
+  });
+
+  test('asks before it replaces a key that it cannot compare', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'key');
+    await writeFile(file, ANNA_KEY, { mode: 0o600 });
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    for (const place of [{ keyring: 'default' }, { key_command: ['cat', file] }]) {
+      const profile = { base_url: world.service.url, ...place };
+      const text = JSON.stringify({ current: 'default', profiles: { default: profile } });
+      await writeFile(configFile(world), text, { mode: 0o600 });
+      await world.cli(['login', '--key-file', file, '--json']);
+    }
+  });
+
   test('prompts only for the key if the base URL is known', async () => {
     const world = await newWorld();
     await login(world, BORIS_KEY, '--profile', 'work');

@@ -1,6 +1,8 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { keptText } from '../../../src/commands/profiles/profile.ts';
+import type { KeptKey } from '../../../src/config/keep-key.ts';
 import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts, NO_DEFAULTS, NO_GUARDS } from '../login/accounts.ts';
 
@@ -192,6 +194,14 @@ describe('profiles add', () => {
     expect((await world.cli(['profiles', 'add', 'work'], { env })).code).toBe(0);
   });
 
+  test('asks for the base URL in a terminal', async () => {
+    const world = await newWorld();
+    const stdin = `ftp://x\n${WORK_URL} \n`;
+    const plain = { terminal: true, typedAhead: true, stdin, env: { TERM: 'dumb' } };
+    expect((await world.cli(['profiles', 'add', 'work'], plain)).code).toBe(0);
+    expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
+  });
+
   test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
     'exits with 2 for the profile name %j',
     async (name) => {
@@ -296,6 +306,23 @@ describe('profiles move', () => {
       stderr: `Key saved to ${configFile(world)} (mode 0600).\n`,
     });
     expect((await stored(world)).profiles.home).toEqual({ ...rest, api_key: ANNA_KEY });
+    const { account: _none, ...alone } = rest;
+    const bare = { profiles: { home: { ...alone, key_command } } };
+    await writeFile(configFile(world), JSON.stringify(bare), { mode: 0o600 });
+    expect((await move(world)).code).toBe(0);
+    expect((await stored(world)).profiles.home).toEqual({ ...alone, api_key: ANNA_KEY });
+  });
+
+  test('knows a key in the system keyring', async () => {
+    const world = await newWorld();
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    const home = { base_url: world.service.url, keyring: 'home entry' };
+    const text = JSON.stringify({ profiles: { home } });
+    await writeFile(configFile(world), text, { mode: 0o600 });
+    await world.cli(['profiles', 'move', 'home', '--to', 'keyring', '-o', 'csv']);
+    expect(keptText({ place: { kind: 'keyring', entry: 'home' } } as KeptKey, '/config')).toBe(
+      'Key saved to the system keyring, as "home".',
+    );
   });
 
   test('changes nothing if the key is already there', async () => {

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { local } from '../../../src/output/time.ts';
 import { placeOf } from '../../../src/sandbox/ssh/place.ts';
-import { createWorld, type World } from '../../support/run-cli.ts';
+import { putJob } from '../../contract/tree.ts';
+import { createWorld, type SandboxWorld, type World } from '../../support/run-cli.ts';
+import { sshPublicKey } from '../../support/ssh-key.ts';
 
 const worlds: World[] = [];
 const OFFER = '40904090-0000-4000-8000-000000000001';
@@ -86,11 +88,17 @@ test('sandbox advance warns in JSON too, and changes nothing for an unknown --pr
   const { stderr } = await world.cli(['sandbox', 'advance', '1h', '--json'], { env });
   expect(JSON.parse(stderr)).toMatchObject({ warning: { code: 'settings' } });
   await world.cli(['sandbox', 'advance', '1h', '--profile', 'nope']);
+  await world.cli(['sandbox', 'advance', '1h', '-o', 'csv'], { env: { GPUCLOUD_PROFILE: 'nope' } });
 });
 
 describe('sandbox catalog', () => {
   test('prints two tables and the command that rents an instance', async () => {
-    const { stderr } = await (await newWorld()).cli(['sandbox', 'catalog']);
+    const world = await newWorld();
+    const { stderr } = await world.cli(['sandbox', 'catalog']);
+    await world.cli(['--profile', 'sandbox', 'ssh-keys', 'add', '-', '--name', 'laptop'], {
+      stdin: sshPublicKey('ssh-ed25519'),
+    });
+    expect((await world.cli(['sandbox', 'catalog'])).stderr).toMatch(/^Rent one:\n/);
     expect(stderr).toBe(
       'Add an SSH key, so that you can log in:\n  gpucloud --profile sandbox ssh-keys add\nRent one:\n  gpucloud --profile sandbox instances create my-box --offer rtx-4090 --image ubuntu-22-04 --wait=ssh\n',
     );
@@ -377,5 +385,13 @@ describe('the sandbox clock', () => {
       terminal: true,
     });
     expect(stdout).toMatch(/Created: .*\(20 h ago\)/);
+    const list = await world.cli(['instances', 'list', '--profile', 'sandbox', '--json']);
+    const [box] = JSON.parse(list.stdout);
+    const me = await world.cli(['me', 'get', '--profile', 'sandbox', '-q']);
+    const account = me.stdout.trim();
+    const folder = { GPUCLOUD_STATE_DIR: join(world.home, 'state'), GPUCLOUD_BASE_URL: 'sandbox' };
+    await putJob(folder as SandboxWorld['env'], box, { account });
+    const jobs = ['--profile', 'sandbox', 'jobs', 'list', '--columns', 'name,started_at,ended_at'];
+    await world.cli(jobs, { terminal: true });
   });
 });

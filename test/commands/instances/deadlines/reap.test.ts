@@ -317,6 +317,9 @@ describe('an overdue request with an unknown outcome', () => {
       rows: [{ id: null, name: 'trainer', deadline, action: 'nothing', why }],
     });
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    await world.cli(['instances', 'reap', '--dry-run', '-q']);
+    await world.cli(['instances', 'reap', '--status', '-q']);
+    await world.cli(['instances', 'reap', '-q']);
   });
 
   test("exits with 7 if the request's instance is unknown", async () => {
