@@ -143,6 +143,8 @@ describe('completion SHELL --install', () => {
     );
     expect(await readFile(rc, 'utf8')).toBe(isAsked ? 'umask 022\n' : (line ?? 'umask 022'));
     expect((await stat(rc)).mode & 0o777).toBe(0o640);
+    const again = await world.cli(['completion', shell, '--uninstall'], { env });
+    expect(again.stderr).toBe(`Not installed: ${file}\n`);
   });
 
   test('prints the line to add if the shell is no program', async () => {

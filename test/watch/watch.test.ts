@@ -107,6 +107,7 @@ describe('--watch in a terminal', () => {
     ['instances list'],
     ['instances list --all'],
     [`instances get ${ID}`],
+    [`instances get ${ID} -o jsonl`],
     ['status'],
     ['status --all'],
     ['status -q'],

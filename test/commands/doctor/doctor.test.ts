@@ -31,7 +31,7 @@ import {
 
 describe('doctor', () => {
   test('exits with 130 on Ctrl-C instead of reporting a failed check', async () => {
-    const world = await worldOf(well, false);
+    const world = await worldOf(() => new Promise(() => undefined));
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
     const [first, second] = [new AbortController(), new AbortController()];
     const run = world.cli(['doctor', '--json'], {

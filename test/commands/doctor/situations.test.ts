@@ -204,20 +204,6 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     ],
   ],
   [
-    'a proxy',
-    {
-      env: () => ({ GPUCLOUD_BASE_URL: 'https://api.invalid', https_proxy: 'http://127.0.0.1:9' }),
-    },
-    [
-      'base_url pass https://api.invalid, from GPUCLOUD_BASE_URL',
-      'proxy pass reaches api.invalid through http://127.0.0.1:9',
-      `service fail Could not reach the service: connection refused. No changes made. → ${NETWORK}`,
-      'account warn not checked: the service did not respond',
-      NO_ACCOUNT,
-      "clock warn not checked: the service's responses have no date",
-    ],
-  ],
-  [
     'a key whose public half the service hides',
     { handler: serving([{ id: 'k1' }]) },
     ['ssh_key pass can sign in with k1'],
@@ -293,17 +279,6 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     [
       'state_folder fail $HOME/state is not a folder → move the file',
       'state_writable fail could not write to $HOME/state (ENOTDIR) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
-    ],
-  ],
-  [
-    'a state folder below a file',
-    {
-      prepare: ({ home }) => writeFile(join(home, 'file'), ''),
-      env: (home) => ({ GPUCLOUD_STATE_DIR: `${home}/file/state` }),
-    },
-    [
-      'state_folder pass $HOME/file/state does not exist yet; gpucloud creates it when needed',
-      'state_writable fail could not write to $HOME/file/state (EACCES) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
     ],
   ],
   ...(process.getuid?.() === 0 ? [1, 3] : []).map((count): (typeof SITUATIONS)[number] => [

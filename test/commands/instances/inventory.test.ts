@@ -197,6 +197,7 @@ test('prints nothing if no instance can be read, and keeps the ssh-config file',
   const { code } = await inventory();
   expect(code).not.toBe(0);
   expect((await world.cli(install)).code).not.toBe(0);
+  await world.cli(install, { hasHome: false });
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 

@@ -89,14 +89,14 @@ describe('instances stop and start', () => {
   });
 
   test('warns of the job of a named instance that may bill, and of no other', async () => {
-    const [a, b] = [await rent('box-a'), await rent('box-b')];
+    const a = await rent('box-a');
+    await rent('box-b');
     const open = { exit_code: null, ended_at: null, report: null };
     await putJob(world.env, { id: a, name: 'box-a' }, open);
     await world.cli(['instances', 'stop', 'box-b']);
     await world.cli(['instances', 'stop', 'box-a', '--wait']);
-    await world.cli(['instances', 'terminate', 'box-a', '--yes', '--wait']);
+    await world.cli(['instances', 'terminate', 'box-a', '--yes']);
     await world.cli(['instances', 'terminate', 'box-a', 'box-b', '--yes', '--wait']);
-    expect(b).not.toBe(a);
     await world.cli(['instances', 'terminate', '--all'], { terminal: true });
   });
 

@@ -168,6 +168,7 @@ describe('sandbox status', () => {
     await rent(world, 'trainer');
     await world.cli(['sandbox', 'fault', 'fail-stop']);
     await world.cli(['sandbox', 'status']);
+    await world.cli(['sandbox', 'status', '--columns', 'faults,drives,instances']);
     expect(await json(world, 'status')).toEqual({
       account: expect.any(String),
       now: expect.any(String),

@@ -98,7 +98,9 @@ describe('in the sandbox', () => {
     const keys = { status: 200, body: { data: [{ id: 'k1', name: null, public_key: ED25519 }] } };
     const nameless = await createWorld({ handler: () => keys });
     for (const flags of [['--name', 'two'], ['--default']]) {
-      await nameless.cli(['ssh-keys', 'add', '-', '-o', 'csv', ...flags], { stdin: ED25519 });
+      await nameless.cli(['ssh-keys', 'add', '-', '-o', 'csv', ...flags], {
+        stdin: `${ED25519} a`,
+      });
     }
     await nameless.cli(['ssh-keys', 'delete', '-'], { stdin: '' });
     await nameless.close();

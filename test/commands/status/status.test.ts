@@ -217,6 +217,7 @@ describe('the attention list', () => {
     service.broken.set('/instances', 'hangUp');
     expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
     service.broken.clear();
+    await known(service.instance('trainer'));
     await world.cli(['status']);
     await status();
   });

@@ -180,6 +180,7 @@ describe('reap', () => {
       rows: [{ id: ID, outcome: 'terminated' }],
     });
     expect(heartbeat()).toMatchObject({ at: null, failure: { at: expect.any(String) } });
+    await world.cli([...REAP, '--dry-run']);
   });
 
   test('skips an instance whose deadline is moved before its turn', async () => {
@@ -227,6 +228,7 @@ describe('reap', () => {
       expect.objectContaining({ id: last, outcome: 'refused' }),
     );
     expect(statusOf(last)).toBe('PROVISIONING');
+    await world.cli([...REAP, '--dry-run']);
   });
 
   test('lists overdue instances as possibly billing if the service fails', async () => {
