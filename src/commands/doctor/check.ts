@@ -1,7 +1,7 @@
 import { hintOf } from '../../command-line/hints.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, isInterrupt } from '../../errors.ts';
+import { asCliError } from '../../errors.ts';
 import type { DoctorCheck } from '../../json-results/local.ts';
 
 /** A check's result. */
@@ -26,9 +26,8 @@ export function notChecked(reason: string): Finding {
   return warn(`not checked: ${reason}`);
 }
 
-/** Converts an error into a result. Rethrows interrupts. */
+/** Converts an error into a result. The command discards all results after an interrupt. */
 export function failWith(error: unknown): Finding {
-  if (isInterrupt(error)) throw error;
   const fault = asCliError(error);
   return fail(fault.message, hintOf(fault));
 }
