@@ -79,7 +79,9 @@ export function openNames(computer: Computer, flags: SettingsFlags) {
       });
   }
 
-  async function known(kind: NameKind): Promise<readonly KnownName[]> {
+  async function known(
+    kind: Exclude<NameKind, 'terminated' | 'job'>,
+  ): Promise<readonly KnownName[]> {
     switch (kind) {
       case 'instance':
         return instances().in('instances').map(asName);
@@ -95,15 +97,13 @@ export function openNames(computer: Computer, flags: SettingsFlags) {
       case 'ssh-key':
       case 'template':
         return readCache(cacheFile(own.cache, resolved().settings, kind));
-      default:
-        return [];
     }
   }
 
   return {
     /** The state folder, which also contains the jobs. */
     state: own.state,
-    async of(kind: NameKind): Promise<Candidate[]> {
+    async of(kind: Exclude<NameKind, 'job'>): Promise<Candidate[]> {
       if (kind !== 'terminated') return candidates(kind, await known(kind));
       const ended = instances().in('archive').map(asName);
       // A living instance of that name is meant by the name.

@@ -14,7 +14,7 @@ import {
 /** A value with its source, which errors and `doctor` show. */
 export interface Sourced<T> {
   readonly value: T;
-  readonly source: 'flag' | 'environment' | 'profile' | 'default';
+  readonly source: 'flag' | 'environment' | 'profile';
 }
 
 /** A command's active settings: flag > environment > profile > default. */

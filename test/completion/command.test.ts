@@ -1,4 +1,4 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
@@ -52,6 +52,10 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
     expect(await readFile(file, 'utf8')).toBe(await committed(shell));
     expect(JSON.parse((await install(shell)).stdout)).toEqual({ shell, file, changed: false });
+    const id = await world.cli(['completion', shell, '--install', '-q'], {
+      env: { HOME: world.home },
+    });
+    expect(id.stdout).toBe(`${file}\n`);
   });
 
   test.each([
@@ -131,6 +135,26 @@ describe('completion SHELL --install', () => {
     const file = / (\/\S+)$/m.exec(stderr)?.[1] ?? '';
     const line = text && `${text.replace('FILE', file)} # added by gpucloud completion --install\n`;
     expect(await readFile(rc, 'utf8')).toBe(line ?? 'umask 022');
+    await chmod(rc, 0o640);
+    const removed = await world.cli(['completion', shell, '--uninstall'], { env });
+    const isAsked = text !== undefined && after !== '';
+    expect(removed.stderr).toBe(
+      `${isAsked ? `Removed the line that loads the script from ${rc}.\n` : ''}Removed ${file}.\n`,
+    );
+    expect(await readFile(rc, 'utf8')).toBe(isAsked ? 'umask 022\n' : (line ?? 'umask 022'));
+    expect((await stat(rc)).mode & 0o777).toBe(0o640);
+    const again = await world.cli(['completion', shell, '--uninstall'], { env });
+    expect(again.stderr).toBe(`Not installed: ${file}\n`);
+  });
+
+  test('prints the line to add if the shell is no program', async () => {
+    await writeFile(join(world.home, 'bash'), '');
+    const env = { HOME: world.home, PATH: world.home };
+    const { code, stderr } = await world.cli(['completion', 'bash', '--install'], { env });
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringMatching(/Could not ask a new bash/),
+    });
   });
 
   test.each([

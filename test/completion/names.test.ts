@@ -1,7 +1,7 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { candidates, continuing, isPlain } from '../../src/completion/names.ts';
+import { candidates, continuing, isPlain, spelledOtherwise } from '../../src/completion/names.ts';
 import { putJob } from '../contract/tree.ts';
 import { anyText, fc } from '../support/random.ts';
 import { createSandboxWorld, createWorld, type SandboxWorld } from '../support/run-cli.ts';
@@ -248,6 +248,9 @@ describe('names with unusual characters', () => {
       all.map(({ value }) => value).filter((value) => value.startsWith('drive-49')),
     );
     expect(continuing(all.slice(0, 300), 'x')).toHaveLength(300);
+    const [rtx, other] = ['RTX 4090', 'h100'].map((value) => ({ value, help: '' }));
+    expect(spelledOtherwise([rtx, other] as never, 'rtx-4')).toEqual([rtx]);
+    expect(spelledOtherwise([rtx, other] as never, 'h')).toEqual([]);
   });
 
   test('offers only plain text for any text', () => {

@@ -5,7 +5,7 @@ import { commandsOf } from '../../src/command-line/reference/index.ts';
 import { asDiff, changedLines } from '../support/changed-lines.ts';
 import { sent } from '../support/service.ts';
 import { numbered } from '../support/transcript.ts';
-import { commandsWhose, type Prepared, prepare, tree } from './tree.ts';
+import { columnsOf, commandsWhose, type Prepared, prepare, tree } from './tree.ts';
 
 /**
  * With these a command goes on until it is stopped, or connects to an address that nobody has. The
@@ -124,7 +124,10 @@ const COMMANDS = commandsWhose(
 );
 
 test.each(COMMANDS)('shows what each flag changes: %s', async (command) => {
-  const all = (FACTS.get(command)?.flags ?? []).flatMap(wordsOf);
+  const columns = columnsOf(command).join();
+  const shapes = ['--quiet', ...(columns === '' ? [] : [`--columns=${columns}`])];
+  const own = (FACTS.get(command)?.flags ?? []).flatMap(wordsOf);
+  const all = [...own, ...shapes.map((shape) => [shape])];
   const flags = all.filter(
     ([word = '']) => !ENDLESS.test(word) && !ENDLESS.test(`${command} ${word}`),
   );

@@ -128,6 +128,15 @@ describe('create --if-not-exists', () => {
     await world.cli([...ENSURE, '-q']);
   });
 
+  test('names an existing instance without a name by its ID, and compares its ends', async () => {
+    await world.cli(CREATE);
+    service.instances.set(NEW, { ...service.rent(NEW, 'trainer'), name: null as never });
+    const ends = ['--terminate-after', '4h', '--if-idle', '45m', '--unenforced'];
+    await world.cli([...ENSURE, ...ends]);
+    await world.cli(['instances', 'expire', NEW, '--after', '2h', '--if-idle', '30m']);
+    await world.cli([...ENSURE, ...ends, '--wait', '--wait-timeout', '5s', '-o', 'csv']);
+  });
+
   test('waits for the existing instance with --wait', async () => {
     await world.cli(CREATE);
     service.rent(NEW, 'trainer', { status: 'ACTIVE' });

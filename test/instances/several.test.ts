@@ -248,9 +248,12 @@ describe('create --count --if-not-exists', () => {
     const { code, shown, posts } = await rig.create(flags);
     expect({ code, posts }).toEqual({ code: 0, posts: ['gpu-2'] });
     expect(namesOf(shown)).toEqual(['gpu-1', 'gpu-2']);
+    await rig.world.cli(['instances', 'expire', 'gpu-1', '--after', '2h']);
     const again = await rig.create(flags);
     expect({ code: again.code, posts: again.posts }).toEqual({ code: 0, posts: [] });
     expect(namesOf(again.shown)).toEqual(['gpu-1', 'gpu-2']);
+    rig.service.failing.add(`/instances/${shown[0].id}`);
+    expect((await rig.create(flags)).posts).toEqual([]);
   });
 
   test('exits with 5 and sends nothing if an existing instance differs', async () => {

@@ -4,8 +4,9 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { redirectOf } from '../support/browser.ts';
 import { freePort, listenOn } from '../support/ports.ts';
-import { createWorld, type World } from '../support/run-cli.ts';
+import { type CliOptions, createWorld, type World } from '../support/run-cli.ts';
 import { ok } from '../support/service.ts';
 import { turns, until } from '../support/until.ts';
 
@@ -149,12 +150,17 @@ const callsOfSsh = async () =>
 
 /** Runs the command until its ssh holds the tunnel, then presses Ctrl-C. */
 async function held(...words: string[]) {
+  return heldWith({}, words, () => true);
+}
+
+async function heldWith(more: CliOptions, words: readonly string[], isReady: () => boolean) {
   const first = new AbortController();
   const ended = world.cli(['instances', 'tunnel', ID, ...words], {
     env: env(),
     interrupts: { first: first.signal, second: new AbortController().signal },
+    ...more,
   });
-  await until(() => existsSync(join(world.home, 'held')));
+  await until(() => existsSync(join(world.home, 'held')) && isReady());
   // What ssh printed before is in its pipe.
   await turns();
   first.abort(new CliError('interrupted', 'Interrupted.'));
@@ -196,6 +202,22 @@ describe('a tunnel', () => {
         ...{ address: `127.0.0.1:${port}`, local_port: Number(port), remote_port: 8888 },
       });
     }
+  });
+
+  test.each([
+    ['0:lab', 'http://127.0.0.1:PORT/?token=TOKEN'],
+    ['0:7007', 'http://127.0.0.1:PORT/'],
+  ])('opens the link of %s in the browser', async (ports, link) => {
+    await sshThat([OPEN, 'hold']);
+    let visited: string | undefined;
+    const openFile = async (page: string) => {
+      visited = await redirectOf(page);
+      return true;
+    };
+    const words = [ports, '--open', '-q'];
+    const { stdout } = await heldWith({ openFile }, words, () => visited !== undefined);
+    const [, port = ''] = /^127\.0\.0\.1:(\d+)\n$/.exec(stdout) ?? [];
+    expect(visited).toBe(link.replace('PORT', port).replace('TOKEN', TOKEN));
   });
 
   test('shows its properties in another format', async () => {

@@ -22,6 +22,13 @@ export interface Browser {
   visit(): Promise<Visit>;
 }
 
+/** Requests the link of a page as a browser would, and returns where it leads. */
+export async function redirectOf(page: string): Promise<string> {
+  const [, link = ''] = /url=([^"]+)"/.exec(readFileSync(page, 'utf8')) ?? [];
+  const { headers } = await fetch(link, { redirect: 'manual' });
+  return headers.get('location') ?? 'nowhere';
+}
+
 /** Installs a browser that reads its start page and follows the link. */
 export async function installBrowser(home: string): Promise<Browser> {
   const bin = join(home, 'bin');

@@ -45,6 +45,8 @@ export interface CliOptions {
   readonly terminal?: boolean;
   /** Width of that terminal; 100 by default. */
   readonly columns?: number;
+  /** Height of that terminal, which a live view needs; unknown by default. */
+  readonly rows?: number;
   /** Types all input in a terminal before the first question. */
   readonly typedAhead?: boolean;
   readonly interrupts?: Interrupts;
@@ -226,7 +228,9 @@ async function runCli(
   clock: ManualClock,
 ): Promise<Omit<CliResult, 'requests'> & { unprinted: string[] }> {
   const terminal =
-    options.terminal === true ? { isTTY: true, columns: options.columns ?? 100, ...CURSOR } : {};
+    options.terminal === true
+      ? { isTTY: true, columns: options.columns ?? 100, rows: options.rows, ...CURSOR }
+      : {};
   const { pipes } = options;
   const stdin =
     pipes?.stdin ??

@@ -45,15 +45,18 @@ const READINGS = [
 describe('--watch of several requests', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
-  /** Refuses only the second read of the drives; Ctrl-C arrives with the fourth. */
+  /** Refuses only the second read of the drives and the instance; Ctrl-C arrives with the fourth. */
   async function watchedInPart(argv: readonly string[]) {
     const interrupt = new AbortController();
-    let drives = 0;
+    let [drives, instances] = [0, 0];
     const here = await createWorld({
       handler({ path }) {
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
-        if (path.startsWith('/instances/'))
-          return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
+        if (path.startsWith('/instances/')) {
+          instances += 1;
+          if (instances !== 2) return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
+          return { status: 429, headers: { 'retry-after': '60' }, body: {} };
+        }
         if (path !== '/storage/drives') return ok([]);
         drives += 1;
         if (drives === 4) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
@@ -94,6 +97,39 @@ test('status --watch prints nothing for a reading of at most the transactions', 
       .split('\n')
       .map((line) => JSON.parse(line).balance),
   ).toEqual(['10', '20']);
+});
+
+describe('--watch in a terminal', () => {
+  const ID = '00000000-1111-4222-8333-444455556666';
+
+  test.each([
+    ['drives list'],
+    ['instances list'],
+    ['instances list --all'],
+    [`instances get ${ID}`],
+    [`instances get ${ID} -o jsonl`],
+    ['status'],
+    ['status --all'],
+    ['status -q'],
+  ])('shows the last frame of %s', async (line) => {
+    const interrupt = new AbortController();
+    const reads = new Map<string, number>();
+    const later = line.startsWith('status') ? 'STOPPED' : 'TERMINATED';
+    world = await createWorld({
+      handler({ path }) {
+        const count = (reads.get(path) ?? 0) + 1;
+        reads.set(path, count);
+        if (count === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+        if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
+        if (path === '/storage/drives') return ok([{ ...A, current_instance_id: ID }]);
+        if (!path.startsWith('/instances/')) return ok([]);
+        return ok({ id: ID, name: 'a', status: count === 1 ? 'ACTIVE' : later });
+      },
+    });
+    const interrupts = { first: interrupt.signal, second: new AbortController().signal };
+    const terminal = { terminal: true, columns: 100, rows: 40, interrupts };
+    expect((await world.cli([...line.split(' '), '--watch'], terminal)).code).not.toBe(1);
+  });
 });
 
 describe('instances list --watch when not in a terminal', () => {

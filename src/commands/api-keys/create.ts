@@ -21,7 +21,7 @@ import {
 import { keepKey } from '../../config/keep-key.ts';
 import { refuseExposedConfig } from '../../context/settings.ts';
 import type { Context } from '../../context.ts';
-import { CliError, usageError } from '../../errors.ts';
+import { asCliError, CliError, usageError } from '../../errors.ts';
 import {
   accountLeft,
   learnKey,
@@ -130,8 +130,8 @@ async function requestKey(name: string, context: Context): Promise<Created> {
     key = await sendOnce({ what: `API key ${name}`, bills: false }, context, (options) =>
       api.apiKeys.create({ name }, { ...options, onResponse }),
     );
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+  } catch (thrown) {
+    const error = asCliError(thrown);
     if (secret !== undefined) return { key: { name, secret_key: secret }, fault: error };
     throw error.failure === 'outcomeUnknown'
       ? error.with(`${error.message} Its secret is lost.`)
@@ -178,11 +178,10 @@ async function keep({ key, fault }: Created, place: Place, context: Context): Pr
   try {
     await place.keep(secret);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
     await print(key, context);
     throw new CliError(
       'storage',
-      `Created API key ${labelOf(key)}, but: ${sentence(error.message)} The secret is only on stdout.`,
+      `Created API key ${labelOf(key)}, but: ${sentence(asCliError(error).message)} The secret is only on stdout.`,
       { hint: "save it now: it can't be shown again", resource: key.id },
     );
   }

@@ -121,7 +121,7 @@ function noteOutOfStock(entries: readonly CatalogEntry[], { err }: Context): voi
  */
 function offersFirst(a: CatalogEntry, b: CatalogEntry): number {
   const [one, other] = [sortKey(a), sortKey(b)];
-  return one < other ? -1 : one > other ? 1 : 0;
+  return one < other ? -1 : 1;
 }
 
 function sortKey({ kind, name, id }: CatalogEntry): string {

@@ -1,7 +1,7 @@
 import { hintOf } from '../../command-line/hints.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { asCliError } from '../../errors.ts';
 import type { DoctorCheck } from '../../json-results/local.ts';
 
 /** A check's result. */
@@ -26,13 +26,10 @@ export function notChecked(reason: string): Finding {
   return warn(`not checked: ${reason}`);
 }
 
-/** Converts an error into a result. Rethrows interrupts. */
+/** Converts an error into a result. The command discards all results after an interrupt. */
 export function failWith(error: unknown): Finding {
-  if (error instanceof CliError) {
-    if (isInterrupt(error)) throw error;
-    return fail(error.message, hintOf(error));
-  }
-  return fail(`unexpected error: ${error instanceof Error ? error.message : String(error)}`);
+  const fault = asCliError(error);
+  return fail(fault.message, hintOf(fault));
 }
 
 /**

@@ -55,7 +55,7 @@ async function sshCheck({ start, flags }: Context): Promise<Finding> {
       },
     });
     const code = await ended;
-    const version = printed.trim().split('\n')[0]?.trim() ?? '';
+    const version = printed.trim().replace(/\s*\n.*/s, '');
     return code === 0 && version !== ''
       ? pass(version)
       : warn(`ssh is on PATH, but "ssh -V" does not print its version`, install);

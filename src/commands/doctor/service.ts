@@ -3,7 +3,7 @@ import { proxyFor } from '../../api/http/proxy.ts';
 import type { RawResponse, User } from '../../api/index.ts';
 import type { Settings } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import { armedStatus } from '../../instances/deadlines/arm.ts';
 import { armCommand, FEATURES } from '../../instances/deadlines/armed.ts';
 import { gpucloud, shellLine } from '../../output/shell-line.ts';
@@ -117,8 +117,7 @@ function reached(heard: Heard | undefined, settings: Settings | undefined): Find
   if (answer === undefined || answer.status >= 500) {
     // Replaces these errors' usual hint, since it suggests `doctor` itself.
     const hint = 'check the network, and the results of base_url, proxy and certificates above';
-    const own = error instanceof CliError ? error.hint : undefined;
-    return { ...failWith(error), hint: own ?? hint };
+    return { ...failWith(error), hint: asCliError(error).hint ?? hint };
   }
   const where = settings?.baseUrl?.value ?? 'the sandbox';
   return pass(`${where} responded in ${answer.received - answer.sent} ms`);

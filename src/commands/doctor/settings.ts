@@ -7,7 +7,7 @@ import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
 import { journalFolders } from '../../journal/layout.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import { errorCode, faultOf } from '../../system/error-code.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { temporaryName } from '../../system/files.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
@@ -72,7 +72,6 @@ function keyPrefix(key: string): string | undefined {
 function origin({ source }: Sourced<string>, what: string): string {
   if (source === 'flag') return `from --${what}`;
   if (source === 'environment') return `from GPUCLOUD_${what.toUpperCase().replace('-', '_')}`;
-  if (source === 'default') return 'the default';
   return what === 'profile' ? 'set in the config file' : 'from the profile';
 }
 
@@ -86,15 +85,10 @@ export function fileChecks(context: Context): Checks {
   };
 }
 
-/** Returns the mode of a file or folder, or undefined if it is missing. */
+/** Returns the mode of a file or folder, or undefined if it is missing or out of reach. */
 async function found(path: string): Promise<{ mode: number; isFolder: boolean } | undefined> {
-  try {
-    const stats = await stat(path);
-    return { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  const stats = await stat(path).catch(() => undefined);
+  return stats && { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
 }
 
 async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {

@@ -45,7 +45,7 @@ export const drives: Group = {
         const api = await context.api();
         if (isWatched === true) {
           const read = api.drives.list;
-          const show = (drives: readonly Drive[], out = context.out) => list(drives, out, context);
+          const show = (drives: readonly Drive[], out: Output) => list(drives, out, context);
           return watch(
             { read, show, rows: (drives) => drives, view: driveView, warnings: drivesAtRisk },
             interval,

@@ -3,8 +3,9 @@ import { rescueState } from '../../instances/deadlines/rescued.ts';
 import type { Listed } from '../../instances/known-instances.ts';
 import { type Column, field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
+import { SECRETS } from '../../rules/secrets.ts';
 import { GONE } from '../../rules/statuses.ts';
-import { instanceView, paidUntil } from './view.ts';
+import { paidUntil } from './view.ts';
 
 const noteColumn: Column<Listed> = field('note', 'NOTE');
 
@@ -72,7 +73,7 @@ export const listedView: View<Listed> = {
   empty: `No instances known to this computer. "${gpucloud('audit')}" looks for others; --all shows terminated ones.`,
   // Ignores notes and costs, since they change with every read.
   steady: ({ note: _note, idle_seconds: _idle, cost_estimate: _cost, ...row }) => row,
-  secrets: instanceView.secrets ?? [],
+  secrets: SECRETS.instance,
   json({ note: _note, ordered_at: _ordered, ...row }) {
     const { offer, ...gone } = row;
     return row.status === GONE ? gone : row;

@@ -64,8 +64,8 @@ export const recover = verb({
       if (instance !== undefined && mayBill(instance.status))
         await warnOfMaxBurn(instance, context);
     }
-    const unknown = resolutions.filter(({ instance }) => instance === undefined);
-    if (unknown.length > 0) errors.push(stillUnknown(unknown));
+    const [first, ...more] = resolutions.filter(({ instance }) => instance === undefined);
+    if (first !== undefined) errors.push(stillUnknown([first, ...more]));
     throwAll([...errors, ...unwritten]);
   },
 });
@@ -106,9 +106,8 @@ function rowOf({ request, instance, candidates }: Resolution): Recovered {
   };
 }
 
-function stillUnknown(open: readonly Resolution[]): CliError {
-  const first = open[0]?.request;
-  const name = first?.name ?? '';
+function stillUnknown(open: readonly [Resolution, ...Resolution[]]): CliError {
+  const { request } = open[0];
   const [candidate] = open.flatMap(({ candidates }) => candidates);
   const requested = open.map(({ request: { name, offer_id, asked_at } }) => {
     const offer = offer_id === null ? '' : `offer ${offer_id}, `;
@@ -120,16 +119,15 @@ function stillUnknown(open: readonly Resolution[]): CliError {
     {
       hint:
         candidate === undefined
-          ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(first)}`
-          : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(first)}`,
-      resource: name,
+          ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(request)}`
+          : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(request)}`,
+      resource: request.name,
     },
   );
 }
 
 /** Returns the `untrack` command; uses the UID for a name that looks like a flag or an ID. */
-function untrackLine(request: OpenRequest | undefined): string {
-  const { name = 'NAME', uid = '' } = request ?? {};
+function untrackLine({ name, uid }: OpenRequest): string {
   const isTypable = !name.startsWith('-') && !isUuid(name);
   return gpucloud('instances', 'untrack', isTypable ? name : uid);
 }

@@ -70,8 +70,8 @@ export const login = verb({
         `where to save the key: ${STORES.join(', ')}`,
         oneOf('--store', STORES),
       )
-      .addOption(refused('--key <key>'))
-      .addOption(refused('--api-key <key>'))
+      .addOption(refused('--key'))
+      .addOption(refused('--api-key'))
       .allowExcessArguments(),
   async run(context, { keyStdin, keyFile, keyCommand, store }, { args }) {
     if (args.length > 0) throw keyOnCommandLine('login takes no arguments');
@@ -84,9 +84,9 @@ export const login = verb({
 });
 
 /** Rejects a flag that people try, without printing its value. */
-function refused(flags: string) {
-  return new Option(flags).hideHelp().argParser((): never => {
-    throw keyOnCommandLine(flags.split(' ')[0] ?? flags);
+function refused(flag: string) {
+  return new Option(`${flag} <key>`).hideHelp().argParser((): never => {
+    throw keyOnCommandLine(flag);
   });
 }
 

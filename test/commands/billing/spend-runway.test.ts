@@ -86,6 +86,16 @@ describe('billing spend', () => {
     await world.cli(argv);
     await spend(...argv.slice(2));
     await world.cli([...argv, '-o', 'csv']);
+    const daily = service.instance('daily', {
+      created_at: service.ago(30 * HOUR),
+      status: 'STOPPED',
+      paid_until: service.ago(29 * HOUR),
+    });
+    await known(daily);
+    service.instances.set(daily, { ...service.instances.get(daily), status: 'ACTIVE' });
+    await world.cli(argv);
+    service.broken.set('/storage/drives', FAULT);
+    expect((await world.cli([...argv, '-q'])).code).toBe(1);
   });
 
   /** Sets the service's clock two days ahead of the computer's. */
@@ -132,6 +142,8 @@ describe('billing spend', () => {
   test('lists undocumented transaction types separately', async () => {
     for (const amount of ['12.345', '1']) service.transaction('CASHBACK', amount, HOUR);
     service.transaction('USAGE_CHARGE', '2', HOUR);
+    service.transaction('USAGE_CHARGE', '-3', HOUR);
+    service.transaction('VOUCHER', '4', HOUR, { direction: null });
     await spend();
     await world.cli(['billing', 'spend']);
   });
@@ -250,6 +262,9 @@ describe('billing runway', () => {
     }
     await runway('--fail-below', '24h');
     expect((await runway('--fail-below', '9h')).code).toBe(0);
+    await world.cli(['billing', 'runway']);
+    service.balance = '999999999999999999';
+    await world.cli(['billing', 'runway']);
   });
 
   test.each([null, '', 'soon', '-1.00'])(
@@ -303,6 +318,8 @@ describe('billing runway', () => {
     await known(service.instance('quiet', { status: 'STOPPED' }));
     service.balance = '269.70';
     expect((await runway('--fail-below', '3h')).code).toBe(0);
+    expect((await runway('--fail-below', '181m')).code).toBe(10);
+    await known(service.instance('still', { status: 'STOPPED' }));
     expect((await runway('--fail-below', '181m')).code).toBe(10);
   });
 

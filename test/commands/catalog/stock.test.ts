@@ -7,10 +7,12 @@ const UBUNTU = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc';
 const INSTANCE = '3f0c5d9e-1111-4222-8333-444455556666';
 
 let inStock: boolean | null;
+let offerName: string | null = 'RTX 4090';
 let isRefusing: boolean;
 let world: World;
 beforeEach(async () => {
   isRefusing = false;
+  offerName = 'RTX 4090';
   world = await createWorld({ handler: answer });
 });
 
@@ -23,7 +25,7 @@ function answer({ method, path }: RecordedRequest) {
     status: 'ACTIVE',
     price_per_hour_snapshot: '89.90',
     created_at: '2026-01-12T09:00:00.000Z',
-    offer: { id: A, name: 'RTX 4090', region: 'ru-1', in_stock: inStock },
+    offer: { id: A, name: offerName, region: 'ru-1', in_stock: inStock },
     base_image: { id: UBUNTU, name: 'Ubuntu 22.04', cuda_version: '12.4' },
   });
 }
@@ -55,6 +57,13 @@ test("shows an offer's stock at the last read, with its date", async () => {
     { in_stock: true, in_stock_at: '2026-01-16T12:00:00.000Z' },
   ]);
   expect(await note()).toBe('');
+});
+
+test('names an offer without a name by its ID', async () => {
+  offerName = null;
+  showing(false);
+  await see();
+  expect(await note()).toBe(`Out of stock when last seen: ${A} (2026-01-15).\n`);
 });
 
 test('updates the time of the stock at most hourly', async () => {

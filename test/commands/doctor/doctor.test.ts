@@ -31,7 +31,7 @@ import {
 
 describe('doctor', () => {
   test('exits with 130 on Ctrl-C instead of reporting a failed check', async () => {
-    const world = await worldOf(well, false);
+    const world = await worldOf(() => new Promise(() => undefined));
     await fakeSsh(world, `trap '' INT; echo > "${world.home}/asked"; while :; do sleep 0.05; done`);
     const [first, second] = [new AbortController(), new AbortController()];
     const run = world.cli(['doctor', '--json'], {
@@ -113,8 +113,13 @@ describe("doctor's service check", () => {
       await rename(`${file}.pub`, join(world.home, '.ssh', 'id_ed25519.pub'));
     }
     await rm(at, { recursive: true });
-    const { report } = await examine(world, { PATH: `${bin(world)}:${process.env.PATH}` });
+    const env = { PATH: `${bin(world)}:${process.env.PATH}`, LANG: 'C.UTF-8' };
+    const { report } = await examine(world, env);
     expect(unusual(report, world)).toContain(`ssh_key ${line}`);
+    const { stderr } = await world.cli(['doctor'], { env, nodeVersion: 'v26.0.0' });
+    expect(stderr).toBe(
+      passphrase === '' ? 'All 19 checks passed.\n' : 'No check failed. Warnings: ssh_key.\n',
+    );
   });
 
   test('hides the password of a proxy', async () => {

@@ -1,6 +1,7 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeHeartbeat } from '../../../src/journal/index.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../api/certificate.ts';
 import { type CliOptions, TEST_KEY, type World } from '../../support/run-cli.ts';
 import type { Handler } from '../../support/service.ts';
@@ -24,6 +25,8 @@ interface Situation {
   readonly argv?: readonly string[];
   readonly nodeVersion?: string;
   prepare?(world: World): Promise<unknown>;
+  /** What differs too, in each situation of its kind. */
+  readonly others?: readonly string[];
 }
 
 const KEY_HINT =
@@ -68,6 +71,17 @@ const config = (content: string) => async (world: World) => {
   await writeFile(join(world.home, 'config', 'config.json'), content, { mode: 0o600 });
 };
 const ssh = (script: string): Situation => ({ prepare: (world) => fakeSsh(world, script) });
+
+const AGAIN =
+  "gpucloud instances reap --status; schedule it again: nohup sh -c 'while :; do gpucloud instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &";
+/** A heartbeat, in a folder that others may not read. */
+const scheduled = (features: readonly string[], at = NOW): Situation => ({
+  async prepare({ home, service }) {
+    const heartbeat = { service: service.url, account: 'u1', every: 300_000, at, features };
+    await writeHeartbeat(join(home, 'state'), '@environment', heartbeat);
+  },
+  others: ['state_folder pass $HOME/state, 0700', 'state_writable pass $HOME/state is writable'],
+});
 
 const SITUATIONS: readonly [what: string, Situation, differing: readonly string[]][] = [
   ['nothing unusual', {}, []],
@@ -190,6 +204,22 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     ],
   ],
   [
+    'a key whose public half the service hides',
+    { handler: serving([{ id: 'k1' }]) },
+    ['ssh_key pass can sign in with k1'],
+  ],
+  [
+    'a key in the SSH agent',
+    {
+      handler: serving([{ id: 'k1', name: 'laptop', public_key: 'ssh-ed25519 AAAA' }]),
+      prepare: (world) =>
+        writeFile(join(bin(world), 'ssh-add'), '#!/bin/sh\necho ssh-ed25519 AAAA me\n', {
+          mode: 0o755,
+        }),
+    },
+    ['ssh_key pass can sign in with laptop (in the SSH agent)'],
+  ],
+  [
     'unverified certificates',
     { env: () => ({ NODE_TLS_REJECT_UNAUTHORIZED: '0' }) },
     [
@@ -251,6 +281,26 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
       'state_writable fail could not write to $HOME/state (ENOTDIR) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
     ],
   ],
+  ...(process.getuid?.() === 0 ? [1, 3] : []).map((count): (typeof SITUATIONS)[number] => [
+    `files of another user: ${count}`,
+    {
+      async prepare({ home }) {
+        const folder = join(home, 'state');
+        await mkdir(folder, { mode: 0o700 });
+        for (const name of ['a', 'b', 'c', '.doctor'].slice(-count - 1)) {
+          await writeFile(join(folder, name), '');
+          await chown(join(folder, name), 1234, 1234);
+        }
+        await writeFile(join(folder, 'own'), '');
+      },
+    },
+    [
+      count === 1
+        ? 'state_folder fail $HOME/state/c belongs to another user, so gpucloud may miss instances → sudo chown -R 0 $HOME/state'
+        : 'state_folder fail $HOME/state/a and 2 more belong to another user, so gpucloud may miss instances → sudo chown -R 0 $HOME/state',
+      'state_writable pass $HOME/state is writable',
+    ],
+  ]),
   [
     // With a key and an address from the environment, commands don't need the file.
     'an invalid config file',
@@ -321,14 +371,35 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
   ],
   ['a failing ssh', ssh('echo 9.2; exit 3'), MUTE_SSH],
   ['an ssh that prints nothing', ssh('exit 0'), MUTE_SSH],
+  [
+    'a schedule',
+    scheduled(['deadline', 'idle', 'job', 'rescue']),
+    [
+      'deadlines pass "instances reap" enforces: deadline, idle, job, rescue',
+      'mcp pass agents can rent within a budget: "gpucloud mcp --help"',
+    ],
+  ],
+  [
+    'a schedule of an older gpucloud',
+    scheduled(['deadline']),
+    [
+      `deadlines warn the schedule runs an older gpucloud, which does not enforce idle rules → ${AGAIN}`,
+      'mcp pass agents can rent within a budget: "gpucloud mcp --help"',
+    ],
+  ],
+  [
+    'a schedule that stopped',
+    scheduled(['deadline'], '2026-01-15T11:00:00.000Z'),
+    [`deadlines warn "instances reap" last ran 1 h ago → ${AGAIN}`],
+  ],
 ];
 
 test.each(SITUATIONS)('doctor reports %s', async (_what, situation, differing) => {
-  const { handler, env, argv = [], nodeVersion, prepare } = situation;
+  const { handler, env, argv = [], nodeVersion, prepare, others = [] } = situation;
   const world = await worldOf(handler);
   await prepare?.(world);
   const given = { ...withSsh(world, env?.(world.home)), ...(nodeVersion && { nodeVersion }) };
   const { report, stderr } = await read(world, argv, given);
-  expect(unusual(report, world).sort()).toEqual([...differing].sort());
+  expect(unusual(report, world).sort()).toEqual([...differing, ...others].sort());
   expect(stderr + JSON.stringify(report)).not.toContain('hunter2');
 });

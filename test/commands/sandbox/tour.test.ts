@@ -61,7 +61,7 @@ describe('sandbox tour', () => {
   });
 
   test('prints each step with the result of its command as JSON', async () => {
-    const { code, stdout } = await world.cli(['sandbox', 'tour', '--json']);
+    const { code, stdout } = await world.cli(['sandbox', 'tour', '--json', '--color=never']);
     expect(code).toBe(0);
     const steps: { title: string; command: string; result: unknown }[] = JSON.parse(stdout);
     expect(steps.map(({ title }) => title)).toEqual(STEPS.map(({ title }) => title));

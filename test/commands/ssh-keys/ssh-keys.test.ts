@@ -94,6 +94,18 @@ describe('in the sandbox', () => {
     await world.cli(['ssh-keys', 'add', '-', '-q'], { stdin: `${ED25519} a@b` });
   });
 
+  test('names a key without a name by its ID, and deletes nothing without a name', async () => {
+    const keys = { status: 200, body: { data: [{ id: 'k1', name: null, public_key: ED25519 }] } };
+    const nameless = await createWorld({ handler: () => keys });
+    for (const flags of [['--name', 'two'], ['--default']]) {
+      await nameless.cli(['ssh-keys', 'add', '-', '-o', 'csv', ...flags], {
+        stdin: `${ED25519} a`,
+      });
+    }
+    await nameless.cli(['ssh-keys', 'delete', '-'], { stdin: '' });
+    await nameless.close();
+  });
+
   test('succeeds for the existing default key with --default', async () => {
     const add = () =>
       world.cli(['ssh-keys', 'add', '-', '--default', '-q'], { stdin: `${ED25519} a@b` });
@@ -157,6 +169,14 @@ describe('in the sandbox', () => {
     expect(chosen.code).toBe(0);
     expect(chosen.stderr).toContain('id_ed25519.pub  me@laptop  ssh-ed25519');
     expect(chosen.stderr).not.toContain('broken');
+    await fileIn(world, '.ssh/id_ed25519.pub', `${RSA} me@laptop`);
+    const asked = await world.cli(['ssh-keys', 'add', '--json'], {
+      terminal: true,
+      typedAhead: true,
+      stdin: '1\nrsa\nyes\n',
+      env: { ...env, TERM: 'dumb' },
+    });
+    expect(JSON.parse(asked.stdout)).toMatchObject({ name: 'rsa', is_default: true });
   });
 
   test.each([

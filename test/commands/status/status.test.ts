@@ -203,12 +203,21 @@ describe('the attention list', () => {
       updated_at: service.ago(DAY),
     });
     await status();
+    service.drive('free', { name: null });
+    service.drive('unsure', {
+      status: 'SUSPENDED',
+      last_billed_at: null,
+      updated_at: null,
+      paid_until: null,
+    });
+    await world.cli(['status']);
   });
 
   test('shows a request with a lost response, without a second warning', async () => {
     service.broken.set('/instances', 'hangUp');
     expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);
     service.broken.clear();
+    await known(service.instance('trainer'));
     await world.cli(['status']);
     await status();
   });
@@ -243,6 +252,15 @@ describe('the attention list', () => {
     expect(stdout).not.toContain('\u001b');
     expect(stdout.split('\n').filter((line) => line.length > 100)).toEqual([]);
   });
+});
+
+test('shows no costs if nothing bills, and no rate if nothing can be read', async () => {
+  await known(service.instance('over', { status: 'TERMINATED', price_per_hour_snapshot: '0' }));
+  await world.cli(['status', '--all']);
+  await known(service.instance('trainer', { price_per_hour_snapshot: null }));
+  service.broken.set('/instances', 'hangUp');
+  service.broken.set('/storage', 'hangUp');
+  await world.cli(['status']);
 });
 
 describe('status with unreadable parts', () => {

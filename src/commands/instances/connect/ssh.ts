@@ -21,7 +21,7 @@ export const ssh = verb({
     'the same instance.',
   // Passes on flags after the remote command, even if gpucloud has the same flags.
   ownWords: 1,
-  view: commandView((words) => words.join(' ')),
+  view: commandView(shellLine),
   examples: [
     'gpucloud instances ssh trainer',
     'gpucloud instances ssh trainer -- nvidia-smi',
@@ -104,7 +104,7 @@ export const scp = verb({
     'Write a path on the instance as INSTANCE:PATH, relative to the home folder unless it ' +
     'starts with a slash. Write a local file with a colon in its name as ./a:b. On the ' +
     'instance, * and ? match file names.',
-  view: commandView((words) => words.join(' ')),
+  view: commandView(shellLine),
   examples: [
     'gpucloud instances scp train.py trainer:',
     'gpucloud instances scp -r trainer:/workspace/results ./results',

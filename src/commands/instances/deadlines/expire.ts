@@ -3,7 +3,6 @@ import { OR_STDIN } from '../../../command-line/input.ts';
 import { ruled } from '../../../command-line/parse.ts';
 import { forEach, showDone } from '../../../command-line/several.ts';
 import { verb } from '../../../command-line/verb.ts';
-import { endsRentals } from '../../../context/session.ts';
 import type { Context } from '../../../context.ts';
 import { usageError } from '../../../errors.ts';
 import type { Changed } from '../../../instances/change/outcome.ts';
@@ -113,7 +112,7 @@ export const expire = verb({
         await ensureRescueSignIn(instance, context);
       }
       const { before, ...changed } = await setDeadline(target, expiry, journal, context);
-      if (expiry === 'never') context.err.note(neverText(changed.name, before, context));
+      if (expiry === 'never') context.err.note(neverText(changed.name, before));
       if (expiry !== 'never' && expiry.deadline !== undefined) {
         const { name, ends_at: end } = changed;
         const isKept = end !== undefined && end !== expiry.deadline;
@@ -203,13 +202,12 @@ function movedText(
 }
 
 /** Formats what no longer ends the instance, and what it costs from now on. */
-function neverText(name: string, { if_idle: rule, instance }: Before, context: Context): string {
+function neverText(name: string, { if_idle: rule, instance }: Before): string {
   const what = rule === undefined ? 'deadline' : 'deadline or idle rule';
-  const until = endsRentals(context.host.session) ? 'the session ends' : 'you terminate it';
   const bills = instanceStatus(instance.status).bills === 'yes' ? 'bills' : 'may bill';
   const price = pricePerHour(instance);
   const cost = price === undefined ? '' : `, ${inRoubles(price)} per hour`;
-  return `${name} has no ${what} now. It ${bills} until ${until}${cost}.`;
+  return `${name} has no ${what} now. It ${bills} until you terminate it${cost}.`;
 }
 
 /** Returns the price of an instance that bills; the API document does not say what other statuses cost. */

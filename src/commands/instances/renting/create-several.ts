@@ -183,7 +183,7 @@ async function takeExisting(
   context: Context,
 ): Promise<ObtainedOne> {
   const deadline = await existingDeadline(found, given, context);
-  ends.set(name, deadline === undefined ? {} : { deadline });
+  if (deadline !== undefined) ends.set(name, { deadline });
   const { latest, early } = await waitEarly(found, { name, until, times, gates }, context);
   return { instance: latest, early, isExisting: true };
 }

@@ -3,7 +3,7 @@ import type { Instance } from '../../../api/index.ts';
 import { textField } from '../../../api/open-fields.ts';
 import { writeCreated } from '../../../command-line/creation.ts';
 import type { Context } from '../../../context.ts';
-import { asCliError, CliError } from '../../../errors.ts';
+import { asCliError, type CliError } from '../../../errors.ts';
 import {
   noteEnds,
   noteNewEnds,
@@ -158,8 +158,7 @@ async function waitAndPrint(
       const target = { id, name: name ?? id };
       await waitFor({ target, until, onReading, ...(after && { after }) }, times, context);
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
-      early = error;
+      early = asCliError(error);
     }
   }
   await printEnded(latest, early, after !== undefined, () => print(latest), context);

@@ -1,7 +1,7 @@
 import { calledBy } from '../../../command-line/hints.ts';
 import { checked, oneName } from '../../../command-line/parse.ts';
 import { verb } from '../../../command-line/verb.ts';
-import { CliError, usageError } from '../../../errors.ts';
+import { asCliError, usageError } from '../../../errors.ts';
 import {
   checkDeadline,
   deadlineField,
@@ -101,7 +101,7 @@ export const reorder = verb({
       (api, options) => api.instances.reorder(source.id, { new_name }, options),
     ).catch((error: unknown) => {
       const typed = typedName(source.name, source.id);
-      throw error instanceof CliError ? calledBy(typed, error) : error;
+      throw calledBy(typed, asCliError(error));
     });
     const times = { timeout: flags.waitTimeout, interval: flags.pollInterval };
     await showRented(rented, { until, times, ...deadline }, context);

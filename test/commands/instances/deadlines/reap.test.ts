@@ -180,6 +180,7 @@ describe('reap', () => {
       rows: [{ id: ID, outcome: 'terminated' }],
     });
     expect(heartbeat()).toMatchObject({ at: null, failure: { at: expect.any(String) } });
+    await world.cli([...REAP, '--dry-run']);
   });
 
   test('skips an instance whose deadline is moved before its turn', async () => {
@@ -227,6 +228,7 @@ describe('reap', () => {
       expect.objectContaining({ id: last, outcome: 'refused' }),
     );
     expect(statusOf(last)).toBe('PROVISIONING');
+    await world.cli([...REAP, '--dry-run']);
   });
 
   test('lists overdue instances as possibly billing if the service fails', async () => {
@@ -317,6 +319,9 @@ describe('an overdue request with an unknown outcome', () => {
       rows: [{ id: null, name: 'trainer', deadline, action: 'nothing', why }],
     });
     expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+    await world.cli(['instances', 'reap', '--dry-run', '-q']);
+    await world.cli(['instances', 'reap', '--status', '-q']);
+    await world.cli(['instances', 'reap', '-q']);
   });
 
   test("exits with 7 if the request's instance is unknown", async () => {
