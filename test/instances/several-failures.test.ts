@@ -188,6 +188,18 @@ describe('create --count after Ctrl-C', () => {
     expect(errors.at(-1)?.message).toContain('gpu-6: Interrupted. Nothing was sent');
   });
 
+  test('prints the names that were not created', async () => {
+    const { interrupts, press } = interruptible();
+    const held = rig.holdCreates(4);
+    const created = rig.world.cli([...CREATE, '--count', '6'], { interrupts });
+    await held.arrived;
+    press('first');
+    held.release();
+    expect((await created).stderr).toContain(
+      'Interrupted. Rented and billing: gpu-1, gpu-2, gpu-3, gpu-4. Not created: gpu-5, gpu-6.\n',
+    );
+  });
+
   test('prints the billing instances and the command that terminates them', async () => {
     const { interrupts, press } = interruptible();
     rig.service.onRead = async () => press('first');

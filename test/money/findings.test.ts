@@ -148,6 +148,13 @@ const drive = (status: string, name: string | null = 'data') =>
 const accountOf = (user: Partial<NonNullable<AccountReading['user']>>) => ({
   reading: { ...reading, user: { id: 'user-1', balance: '100.00', ...user } },
 });
+/** An account that spends 1 rouble per hour. */
+const lasting = (balance: string) => ({
+  reading: {
+    ...accountOf({ balance }).reading,
+    instances: { ...reading.instances, rows: [instance({})] },
+  },
+});
 const overdue = (seconds: number) => instance({ paid_until: hoursOn(-seconds / HOUR) });
 
 /** Each row is what differs from an account without findings, and `CODE RESOURCE: MESSAGE > NEXT`. */
@@ -329,6 +336,17 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'balance_negative null: The balance is negative: -0.01 ₽',
   ],
   ['an empty balance', accountOf({ balance: '0.00' })],
+  ['a balance for a day', lasting('24.00')],
+  [
+    'a balance for less than a day',
+    lasting('23.99'),
+    "balance_low null: The balance lasts 23 h 59 min at this rate: top up, or terminate what you don't need",
+  ],
+  [
+    'a balance that is used up',
+    lasting('0.00'),
+    'balance_low null: The balance is used up: top up',
+  ],
   [
     'a suspended drive',
     { drives: [drive('SUSPENDED')] },

@@ -61,7 +61,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   });
   if (syntax.length > 0) throw refused(syntax);
   // Keeps numbers as written: `VERSION: 1.10` sets the text 1.10.
-  const variables = document.get('env', true);
+  const variables = document.get('env');
   for (const { value } of isMap(variables) ? variables.items : []) {
     if (isScalar(value) && value.value !== null) value.value = value.source ?? value.value;
   }
