@@ -213,6 +213,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
     '-89.90',
     '+5',
     'a=b',
+    'a,b',
   ];
   const cell: View<{ cell: string }> = {
     columns: [{ id: 'cell', header: 'CELL', value: (row) => row.cell }],
@@ -249,6 +250,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
         '-89.90',
         '+5',
         'a=b',
+        '"a,b"',
         '',
       ]);
     },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Foot, Live, Output, OutputSettings, View } from '../../src/output/output.ts';
+import { gpucloud } from '../../src/output/shell-line.ts';
 import { createEmulator, type Emulator } from './emulator.ts';
 import { clock, Page } from './world.ts';
 
@@ -22,13 +23,14 @@ function outputOn(
   stdout: Page | Emulator['stream'],
   more: Partial<OutputSettings> = {},
   env = {},
-  borrowScreen?: () => () => void,
+  borrowScreen?: (leave: () => void) => () => void,
 ) {
   return createOutput({
     ...(borrowScreen === undefined ? {} : { borrowScreen }),
     stdout,
     env,
     clock,
+    profile: 'work',
     colour: false,
     note: () => undefined,
     settings: { format: 'table', header: true, showSecrets: false, ...more },
@@ -180,6 +182,67 @@ describe('a live view', () => {
     emulator.resize(40, 10);
     await live.refresh();
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
+  });
+
+  test.each([
+    ['the rows go', (emulator: Emulator) => void Object.assign(emulator.stream, { rows: 0 })],
+    ['the columns go', (emulator: Emulator) => void Object.assign(emulator.stream, { columns: 0 })],
+    ['the view ends', (_emulator: Emulator, live: Live) => live.end()],
+  ])('draws no frame if %s while it is rendered', async (_what, change) => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(async (out) => {
+      await out.list(rows('ACTIVE'), view);
+      await change(emulator, live);
+    }, foot('now'));
+    await live.end();
+    expect(emulator.writes).toEqual(['$ watch\n']);
+  });
+
+  test('ends once the terminal closes', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE')), foot('now'));
+    const before = live.ended;
+    emulator.stream.destroy();
+    await live.draw(table(rows('STOPPED')), foot('now'));
+    expect([before, live.ended]).toEqual([false, true]);
+    await live.end();
+  });
+
+  test('shows the note of an empty table, and prints it without a foot at the end', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(
+      (out) => out.list([], { ...view, empty: `None: ${gpucloud('run')}` }),
+      () => [],
+    );
+    expect(await emulator.screen()).toBe('None: gpucloud --profile work run');
+    await live.end();
+    expect(emulator.writes.at(-1)).toBe('\u001b[?1049lNone: gpucloud --profile work run\n');
+  });
+
+  test.each([
+    ['while the shell has the screen', (_emulator: Emulator, leave?: () => void) => leave?.()],
+    [
+      'of unknown size',
+      (emulator: Emulator) => void Object.assign(emulator.stream, { columns: undefined }),
+    ],
+  ])('ends on a terminal %s', async (where, change) => {
+    const emulator = createEmulator(40, 10);
+    let leaves: (() => void) | undefined;
+    const borrowScreen = (leave: () => void) => {
+      leaves = leave;
+      return () => undefined;
+    };
+    const live = await outputOn(emulator.stream, {}, {}, borrowScreen).live();
+    leaves?.();
+    expect(emulator.writes).toEqual([]);
+    await live?.draw(table(rows('ACTIVE')), foot('now'));
+    change(emulator, leaves);
+    await live?.end();
+    const last = where === 'of unknown size' ? 'NAME   STATUS\nbox-0  ACTIVE\n\nnow' : '';
+    expect(await emulator.all()).toBe(last);
   });
 
   test("removes the service's control characters from a frame", async () => {

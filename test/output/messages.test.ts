@@ -73,6 +73,18 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('warning: high\nlater\n');
   });
 
+  it('holds nothing back in a file', () => {
+    const stderr = new Page();
+    const messages = messagesOn(stderr);
+    const held = messages.hold();
+    messages.warn('price', 'high');
+    expect({ text: stderr.text, lines: held.lines }).toEqual({
+      text: 'warning: high\n',
+      lines: [],
+    });
+    held.release();
+  });
+
   it('does not throw if stderr is closed', () => {
     const stderr = new Page();
     const messages = messagesOn(stderr);
@@ -159,6 +171,7 @@ describe('a spinner', () => {
   it.each([
     ['in a log file', new Page(), {}],
     ['on a terminal without columns', new Screen({ columns: 0 }), {}],
+    ['on a terminal of unknown width', Object.assign(new Screen(), { isTTY: true }), {}],
     ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
     ['with --debug', new Screen({ columns: 80 }), { quietProgress: true }],
   ])('prints no progress for the first minute %s', async (_where, stderr, options) => {
