@@ -39,18 +39,21 @@ test('finds the keys that sign in without a passphrase', () => {
 });
 
 test.each([
-  [[], ['Generate a new key (~/.ssh/id_ed25519)', 'Another file']],
-  [['id_ed25519'], ['Another file', 'None']],
+  [[], 'laptop', ['Generate a new key (~/.ssh/id_ed25519)', 'Another file']],
+  [['id_ed25519'], 'laptop', ['Another file', 'None']],
   [
     ['id_ed25519.pub', 'broken.pub', 'notes'],
+    'laptop',
     ['id_ed25519.pub added as laptop', 'Another file'],
   ],
-])('with %j in ~/.ssh, offers %j', async (files, offered) => {
+  [['a.pub', 'id_ed25519.pub/'], null, ['a.pub added as id-laptop', 'Another file']],
+])('with %j in ~/.ssh and the key %s, offers %j', async (files, called, offered) => {
   const line = sshPublicKey('ssh-ed25519');
   await mkdir(join(world.home, '.ssh'));
   for (const name of files)
-    await writeFile(join(world.home, '.ssh', name), name === 'broken.pub' ? 'x' : line);
-  const account = [LAPTOP, DESK].map((one) => ({ ...one, public_key: line }));
+    if (name.endsWith('/')) await mkdir(join(world.home, '.ssh', name));
+    else await writeFile(join(world.home, '.ssh', name), name === 'broken.pub' ? 'x' : line);
+  const account = [{ ...LAPTOP, name: called }, DESK].map((one) => ({ ...one, public_key: line }));
   const prompts = {
     choose: async (_question: string, choices: readonly { name: string; about?: string[] }[]) => {
       expect(choices.map(({ name, about = [] }) => [name, ...about.slice(0, 1)].join(' '))).toEqual(

@@ -25,7 +25,7 @@ const LIST = `Offer
 const NUMBER = (at: number) => `Number, or a part of the name [${at}] `;
 const NUMBERS = (now: string) => `Numbers separated by spaces, or none [${now}] `;
 
-const text = (more: { initial?: string; check?: typeof short }) =>
+const text = (more: { initial?: string; check?: (text: string) => string | undefined }) =>
   ({ form: 'text', message: 'Name', initial: undefined, check: undefined, ...more }) as const;
 const confirm = (initial: boolean) => ({ form: 'confirm', message: 'Go?', initial }) as const;
 const choose = (initial?: number) =>

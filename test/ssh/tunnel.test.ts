@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { ok } from '../support/service.ts';
+import { type Answer, no, ok } from '../support/service.ts';
 import { turns, until } from '../support/until.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -27,6 +27,7 @@ const ENDPOINTS = [
 
 let world: World;
 let instance: Record<string, unknown>;
+let answer: () => Answer;
 
 beforeEach(async () => {
   instance = {
@@ -34,7 +35,8 @@ beforeEach(async () => {
     ...{ ssh_username: 'root', ssh_port: 22 },
     connection_info: { type: 'template', secrets: { TOKEN }, endpoints: ENDPOINTS },
   };
-  world = await createWorld({ handler: () => ok(instance) });
+  answer = () => ok(instance);
+  world = await createWorld({ handler: () => answer() });
   await mkdir(join(world.home, 'bin'));
 });
 
@@ -107,6 +109,9 @@ describe('the ports of a tunnel', () => {
     instance = { ...instance, connection_info: { type: 'template', secrets: {}, endpoints } };
     expect(await forwarded('0:web')).toMatchObject({ code: 0, remote: 8080, stderr: '' });
     expect(await forwarded()).toMatchObject({ code: 0, remote: 8080 });
+    const only = [{ name: 'app', port: 6006, protocol: 'TCP' }];
+    instance = { ...instance, connection_info: { type: 'template', endpoints: only } };
+    expect(await forwarded()).toMatchObject({ code: 0, remote: 6006 });
   });
 
   test('of an instance without endpoints need a number', async () => {
@@ -164,7 +169,8 @@ async function held(...words: string[]) {
 describe('a tunnel', () => {
   test('prints its link once it is open, and what ssh says before and after, once each', async () => {
     const failed = 'channel 2: open failed: connect failed: Connection refused';
-    await sshThat(['Welcome', OPEN, failed, failed, 'hold']);
+    const plain = 'channel 3: open failed: connect failed';
+    await sshThat(['Welcome', OPEN, failed, failed, plain, 'Killed by signal 15.', 'hold']);
     const { code, stdout, stderr } = await held('0:lab');
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\*{8}\n$/);
     const lines = stderr.split('\n');
@@ -174,6 +180,7 @@ describe('a tunnel', () => {
         'Welcome',
         'Forwarding port 8888 of box until Ctrl-C:',
         'Nothing listens on port 8888 of box (Connection refused). Start a program on that port.',
+        'Nothing listens on port 8888 of box. Start a program on that port.',
         'The token in the link is masked: --show-secrets shows it, --open opens the link.',
       ],
     });
@@ -261,7 +268,18 @@ describe('a tunnel', () => {
   });
 
   test.each([
-    ['that never opens', [[LOST]], [], [`error: Could not open the tunnel: ${LOST}`, SIGN_IN]],
+    [
+      'that never opens',
+      [['Welcome', LOST]],
+      [],
+      ['Welcome', `error: Could not open the tunnel: ${LOST}`, SIGN_IN],
+    ],
+    [
+      'whose ssh says nothing',
+      [[]],
+      [],
+      ['error: Could not open the tunnel: ssh exited with 255', SIGN_IN],
+    ],
     [
       'that is lost with --no-reconnect',
       [[OPEN, LOST]],
@@ -282,6 +300,43 @@ describe('a tunnel', () => {
     const { code, stderr } = await tunnel('0:app', ...flags);
     expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join('\n')}\n` });
     expect(await callsOfSsh()).toHaveLength(calls.length);
+  });
+
+  test('uses the old address while the service does not respond', async () => {
+    await sshThat([OPEN, LOST], [OPEN, 'hold']);
+    const { sleep } = world.clock;
+    world.clock.sleep = (...given) => {
+      answer = () => no(503, 'down');
+      return sleep(...given);
+    };
+    const { code, stderr } = await held('0:app');
+    const again = 'The tunnel to box is open again.';
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: [FORWARDING, LOST, RECONNECTING, again, 'Closed the tunnel.', ''].join('\n'),
+    });
+    expect((await callsOfSsh()).map((words) => /192\.0\.2\.\d+$/.exec(words)?.[0])).toEqual([
+      ...['192.0.2.1', '192.0.2.1'],
+    ]);
+  });
+
+  test('is closed by Ctrl-C while it waits to reconnect', async () => {
+    await sshThat([OPEN, LOST]);
+    const first = new AbortController();
+    const reason = new CliError('interrupted', 'Interrupted.');
+    world.clock.sleep = async () => {
+      first.abort(reason);
+      throw reason;
+    };
+    const { code, stderr } = await world.cli(['instances', 'tunnel', ID, '0:app', '--debug'], {
+      env: env(),
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    expect({ code, lines: stderr.split('\n').slice(-6) }).toEqual({
+      code: 0,
+      lines: [FORWARDING, OPEN, LOST, RECONNECTING, 'Closed the tunnel.', ''],
+    });
+    expect(await callsOfSsh()).toHaveLength(1);
   });
 
   test('is closed if its link can not be printed', async () => {
