@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, realpath, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readFile, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,6 @@ import ssh2, { type ClientChannel, type ConnectConfig } from 'ssh2';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectTo, endStale, writeLoad } from '../../src/sandbox/ssh/index.ts';
 import { placeOf } from '../../src/sandbox/ssh/place.ts';
-import { writeProc } from '../../src/sandbox/ssh/proc.ts';
 import type { Instance } from '../../src/sandbox/store/state.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
@@ -42,13 +41,14 @@ afterEach(async () => {
 async function connected(
   config: ConnectConfig = { privateKey: own.private },
   publicKeys: readonly string[] = [own.public],
+  offerId = '81008100-0000-4000-8000-000000000004',
 ) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const instance = {
     id: ID,
     name: 'trainer',
     status: 'ACTIVE',
-    offerId: '81008100-0000-4000-8000-000000000004',
+    offerId,
     imageId: '',
     templateId: JUPYTERLAB,
     sshKeys: publicKeys.map((publicKey) => ({ publicKey })),
@@ -128,6 +128,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
 
   test("shows the cards of the instance's offer, and their load", async () => {
     await writeLoad(file, ID, 50);
+    const { folder, mark, hostKey } = placeOf(file, ID);
+    await symlink('/tmp', join(folder, 'bin'));
     const client = await connected();
     const query =
       '--query-gpu=index,name,uuid,driver_version,memory.total,memory.used,utilization.gpu';
@@ -139,40 +141,28 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
         `${at}, NVIDIA H100 80GB, GPU-${ID.slice(0, -2)}0${at}, 550.90.07, 81920 MiB, 36864 MiB, 50 %\n`,
     );
     expect(stdout).toBe(cards.join(''));
+    expect(lstatSync(join(folder, 'bin')).isDirectory()).toBe(true);
+    const key = readFileSync(hostKey, 'utf8');
+    await utimes(mark, 1000, 1000);
+    const again = await connected(undefined, undefined, 'gone');
+    expect((await ran(again, `nvidia-smi ${query} --format=csv,noheader`)).stdout).toBe(
+      `0, GPU, GPU-${ID.slice(0, -2)}00, 550.90.07, 24576 MiB, 11059 MiB, 50 %\n`,
+    );
+    again.end();
+    expect([readFileSync(hostKey, 'utf8'), statSync(mark).mtimeMs]).toEqual([key, 1_000_000]);
   });
 
-  test('shows in /proc how busy the instance was since the last look', async () => {
-    const place = placeOf(file, ID);
-    await mkdir(place.home, { recursive: true });
-    await writeFile(place.mark, '');
-    await utimes(place.mark, 1000, 1000);
-    const shown = async (seconds: number) => {
-      await writeProc(place, seconds * 1000);
-      const names = ['stat', 'uptime', 'loadavg', 'meminfo'];
-      const all = await Promise.all(names.map((name) => readFile(join(place.proc, name), 'utf8')));
-      const net = await readFile(join(place.proc, 'net/dev'), 'utf8');
-      return [...all, net.split('\n')[2]].join('\n');
-    };
-    const memory = (free: number) =>
-      `MemTotal:       67108864 kB\nMemFree:        ${free} kB\nMemAvailable:   ${free} kB\n`;
-    expect(await shown(1010)).toBe(
-      `cpu  80 0 0 7920 0 0 0 0 0 0\nbtime 1000\n\n10.00 79.20\n\n0.08 0.08 0.08 1/100 1\n\n${memory(63417876)}\n  eth0: 1000 0 0 0 0 0 0 0 1000 0 0 0 0 0 0 0`,
-    );
-    await writeLoad(file, ID, 50);
-    expect(await shown(1020)).toBe(
-      `cpu  4080 0 0 11920 0 0 0 0 0 0\nbtime 1000\n\n20.00 119.20\n\n4.00 4.00 4.00 1/100 1\n\n${memory(46976205)}\n  eth0: 2000 0 0 0 0 0 0 0 2000 0 0 0 0 0 0 0`,
-    );
-    // The instance was started again.
-    expect(await shown(1005)).toContain('cpu  2000 0 0 2000 0 0 0 0 0 0\n');
-    // A job of run is busy until it exits.
-    await writeLoad(file, ID, undefined);
-    await mkdir(join(place.home, 'gpucloud-run', 'started'), { recursive: true });
-    expect(await shown(1015)).toContain('cpu  9760 0 0 2240 0 0 0 0 0 0\n');
-    await writeFile(join(place.home, 'gpucloud-run', 'exit'), '0');
-    expect(await shown(1025)).toContain('cpu  9840 0 0 10160 0 0 0 0 0 0\n');
-    // No time has passed since the last look.
-    await writeLoad(file, ID, 100);
-    expect(await shown(1025)).toContain('cpu  9840 0 0 10160 0 0 0 0 0 0\n');
+  test.each([
+    ['/bin/bash', false],
+    ['script, which the shell needs for a terminal,', true],
+  ])('says that it could not start %s', async (what, pty) => {
+    const client = await connected();
+    await rm(placeOf(file, ID).home, { recursive: true });
+    expect(await ran(client, 'true', { pty })).toEqual({
+      ...{ code: 127, signal: undefined, stdout: '' },
+      stderr: `gpucloud: could not start ${what} on this computer.\n`,
+    });
+    client.end();
   });
 
   test.each<[string, () => ConnectConfig]>([
@@ -202,7 +192,12 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   test('closes a connection once its instance has stopped', async () => {
     const client = await connected();
     const closed = new Promise<void>((resolve) => client.on('close', () => resolve()));
-    await rm(placeOf(file, ID).mark);
+    const { mark, proc } = placeOf(file, ID);
+    const shown = join(proc, 'uptime');
+    await utimes(shown, 1000, 1000);
+    // It stays open, and writes what is new.
+    await expect.poll(() => statSync(shown).mtimeMs).not.toBe(1_000_000);
+    await rm(mark);
     await closed;
     await Promise.all(served);
   });
@@ -212,7 +207,11 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     needs('Linux'),
     async () => {
       const client = await connected();
-      await ran(client, 'sleep 60 >/dev/null 2>&1 & echo $! >pid');
+      // The process has no environment, but its parent is of the instance.
+      await ran(
+        client,
+        `sh -c 'env -i sleep 60 & echo $! >pid; wait' >/dev/null 2>&1 & until [ -s pid ]; do sleep 0.05; done`,
+      );
       client.end();
       const { folder, home } = placeOf(file, ID);
       const pid = Number(await readFile(join(home, 'pid'), 'utf8'));
@@ -343,6 +342,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
       '<!doctype html>\n<meta charset="utf-8">\n<title>JupyterLab on trainer</title>\n<h1>JupyterLab on trainer</h1>\n<p>A page of the gpucloud sandbox. On a real instance, the program on port 8888 responds here.</p>\n',
     );
     expect(await asked('HEAD / HTTP/1.1\n\n')).toBe(`${head}\r\n\r\n`);
+    expect(await asked('HEAD / HTTP/1.1\n\n|HEAD / HTTP/1.1\n\n')).toBe(`${head}\r\n\r\n`);
     expect(await asked('x'.repeat(70_000))).toBe('');
     client.end();
   });
@@ -395,6 +395,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
         done,
       ),
     );
+    expect(await ask((done) => sftp.fsetstat(handle, {}, done))).toBeUndefined();
     expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({
       size: 5,
       mtime: 1_700_000_009,
@@ -414,6 +415,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
         done,
       ),
     );
+    expect(await ask((done) => sftp.setstat('sub/a', {}, done))).toBeUndefined();
     expect(await statOf('sub/a')).toEqual({
       mode: '100755',
       size: 3,
@@ -449,6 +451,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     expect(await ask((done) => sftp.rmdir('sub', done))).toBe(status.FAILURE);
     for (const name of ['b', 'link'])
       expect(await ask((done) => sftp.unlink(`sub/${name}`, done))).toBeUndefined();
+    const leaving = (await ask((done) => sftp.opendir('sub', done))) as Buffer;
+    await rm(join(home, 'sub'), { recursive: true });
+    expect(await ask((done) => sftp.readdir(leaving, done))).toEqual([]);
+    await mkdir(join(home, 'sub'));
     for (let at = 0; at < 120; at += 1) await writeFile(join(home, 'sub', `${at}`), '');
     expect(await listed('sub')).toHaveLength(120);
     await rm(join(home, 'sub'), { recursive: true });

@@ -112,6 +112,10 @@ describe('the ports of a tunnel', () => {
     const only = [{ name: 'app', port: 6006, protocol: 'TCP' }];
     instance = { ...instance, connection_info: { type: 'template', endpoints: only } };
     expect(await forwarded()).toMatchObject({ code: 0, remote: 6006 });
+    only.push({ name: 'web', port: 8080, protocol: 'TCP' });
+    expect((await tunnel()).stderr).toBe(
+      'error: box has no main endpoint.\nhint: available: app, web\n',
+    );
   });
 
   test('of an instance without endpoints need a number', async () => {
@@ -303,20 +307,23 @@ describe('a tunnel', () => {
   });
 
   test('uses the old address while the service does not respond', async () => {
-    await sshThat([OPEN, LOST], [OPEN, 'hold']);
+    await sshThat([OPEN, LOST], [OPEN, LOST], [OPEN, 'hold']);
     const { sleep } = world.clock;
+    let times = 0;
     world.clock.sleep = (...given) => {
-      answer = () => no(503, 'down');
+      times += 1;
+      instance = { ...instance, ip_address: '192.0.2.2' };
+      if (times > 1) answer = () => no(503, 'down');
       return sleep(...given);
     };
     const { code, stderr } = await held('0:app');
-    const again = 'The tunnel to box is open again.';
+    const again = [LOST, RECONNECTING, 'The tunnel to box is open again.'];
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: [FORWARDING, LOST, RECONNECTING, again, 'Closed the tunnel.', ''].join('\n'),
+      stderr: [FORWARDING, ...again, ...again, 'Closed the tunnel.', ''].join('\n'),
     });
     expect((await callsOfSsh()).map((words) => /192\.0\.2\.\d+$/.exec(words)?.[0])).toEqual([
-      ...['192.0.2.1', '192.0.2.1'],
+      ...['192.0.2.1', '192.0.2.2', '192.0.2.2'],
     ]);
   });
 
