@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { chooseKeyFile } from '../../src/ssh-keys/choose.ts';
-import { keysHere, usableKeys } from '../../src/ssh-keys/private-half.ts';
+import { keysHere, lockedKeyError, usableKeys } from '../../src/ssh-keys/private-half.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -36,6 +36,16 @@ test('finds the keys that sign in without a passphrase', () => {
   ] as const;
   expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both', 'id-hidden']);
   expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
+});
+
+test('names a locked key without a name by its ID, and the command that unlocks it', () => {
+  const half = { key: { id: 'k-1', name: null }, file: '/my keys/work' };
+  expect(lockedKeyError(half)).toMatchObject({
+    failure: 'usage',
+    message:
+      '--ssh-key k-1: private key /my keys/work has a passphrase, and "gpucloud run" can\'t prompt for it',
+    hint: "add the key to the agent: ssh-add '/my keys/work'",
+  });
 });
 
 test.each([
