@@ -58,31 +58,18 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('holds messages back while a view is open, then prints each once', () => {
-    const stderr = new Screen({ columns: 80 });
+  it.each([
+    ['in a terminal', new Screen({ columns: 80 }), '', ['warning: high'], 1],
+    ['not in a file', new Page(), 'warning: high\n'.repeat(2), [], 2],
+  ])('holds messages back while a view is open: %s', (_where, stderr, text, lines, times) => {
     const messages = messagesOn(stderr);
     const held = messages.hold();
     messages.warn('price', 'high');
     messages.warn('price', 'high');
-    expect({ text: stderr.text, lines: held.lines }).toEqual({
-      text: '',
-      lines: ['warning: high'],
-    });
+    expect({ text: stderr.text, lines: held.lines }).toEqual({ text, lines });
     held.release();
     messages.note('later');
-    expect(stderr.text).toBe('warning: high\nlater\n');
-  });
-
-  it('holds nothing back in a file', () => {
-    const stderr = new Page();
-    const messages = messagesOn(stderr);
-    const held = messages.hold();
-    messages.warn('price', 'high');
-    expect({ text: stderr.text, lines: held.lines }).toEqual({
-      text: 'warning: high\n',
-      lines: [],
-    });
-    held.release();
+    expect(stderr.text).toBe(`${'warning: high\n'.repeat(times)}later\n`);
   });
 
   it('does not throw if stderr is closed', () => {

@@ -7,9 +7,10 @@ import { createEmulator } from '../output/emulator.ts';
 const ENTER = '\r';
 const DOWN = '\u001b[B';
 
-/** A terminal of 9 rows. */
+/** A terminal of 9 rows; without columns, its size is unknown. */
 function atTerminal(colour: boolean, columns: number) {
-  const { stream: stderr, screen, writes } = createEmulator(columns, 9);
+  const { stream: stderr, screen, writes } = createEmulator(columns || 100, 9);
+  if (columns === 0) Object.assign(stderr, { columns, rows: 0 });
   const stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
     isTTY: true,
     setRawMode: () => undefined,
@@ -155,16 +156,17 @@ test.each([
 });
 
 test('assumes 80 columns and 24 rows on a terminal of unknown size', async () => {
-  const { stream: stderr, screen } = createEmulator(100, 30);
-  Object.assign(stderr, { columns: 0, rows: 0 });
-  const { stdin } = atTerminal(false, 60);
-  const prompts = createPrompts({ stdin, stderr, env: {}, colour: false });
-  const name = 'x'.repeat(90);
-  const answered = prompts.choose('Offer?', [{ name, value: 1 }]);
-  await expect.poll(screen).toBe(`? Offer?\n❯ ${'x'.repeat(76)}…\n\n${KEYS}`);
-  stdin.write(ENTER);
-  expect(await answered).toBe(1);
-  expect(await screen()).toBe(`✔ Offer? ${'x'.repeat(69)}…`);
+  const ask = (prompts: Prompts) => prompts.choose('Offer?', [{ name: 'x'.repeat(90), value: 1 }]);
+  const screen = `? Offer?\n❯ ${'x'.repeat(76)}…\n\n${KEYS}`;
+  await draws(
+    ask,
+    [
+      ['', screen],
+      [ENTER, `✔ Offer? ${'x'.repeat(69)}…`],
+    ],
+    1,
+    0,
+  );
 });
 
 test('colours the mark, the question, the answer and the keys', async () => {

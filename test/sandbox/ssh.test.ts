@@ -10,6 +10,7 @@ import ssh2, { type ClientChannel, type ConnectConfig } from 'ssh2';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectTo, endStale, writeLoad } from '../../src/sandbox/ssh/index.ts';
 import { placeOf } from '../../src/sandbox/ssh/place.ts';
+import { writeProc } from '../../src/sandbox/ssh/proc.ts';
 import type { Instance } from '../../src/sandbox/store/state.ts';
 import { needs } from '../support/needs.ts';
 import { until } from '../support/ssh-world.ts';
@@ -65,6 +66,11 @@ async function connected(
   return client;
 }
 
+const opening = <T>(open: (done: (error: Error | undefined, opened: T) => void) => void) =>
+  new Promise<T>((resolve, reject) =>
+    open((error, opened) => (error ? reject(error) : resolve(opened))),
+  );
+
 /** Runs a command and returns its exit code, signal and output. */
 async function ran(
   client: ssh2.Client,
@@ -72,9 +78,7 @@ async function ran(
   options: ssh2.ExecOptions = {},
   stdin?: string,
 ) {
-  const channel = await new Promise<ClientChannel>((resolve, reject) =>
-    client.exec(command, options, (error, opened) => (error ? reject(error) : resolve(opened))),
-  );
+  const channel = await opening<ClientChannel>((done) => client.exec(command, options, done));
   const [stdout, stderr] = [text(channel), text(channel.stderr)];
   let [code, signal]: [number | null, string | undefined] = [null, undefined];
   channel.on('exit', (ended: number | null, name?: string) => {
@@ -165,6 +169,40 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     client.end();
   });
 
+  test('shows in /proc how busy the instance was since the last look', async () => {
+    const place = placeOf(file, ID);
+    await mkdir(place.home, { recursive: true });
+    await writeFile(place.mark, '');
+    await utimes(place.mark, 1000, 1000);
+    const shown = async (seconds: number) => {
+      await writeProc(place, seconds * 1000);
+      const names = ['stat', 'uptime', 'loadavg', 'meminfo'];
+      const all = await Promise.all(names.map((name) => readFile(join(place.proc, name), 'utf8')));
+      const net = await readFile(join(place.proc, 'net/dev'), 'utf8');
+      return [...all, net.split('\n')[2]].join('\n');
+    };
+    const memory = (free: number) =>
+      `MemTotal:       67108864 kB\nMemFree:        ${free} kB\nMemAvailable:   ${free} kB\n`;
+    expect(await shown(1010)).toBe(
+      `cpu  80 0 0 7920 0 0 0 0 0 0\nbtime 1000\n\n10.00 79.20\n\n0.08 0.08 0.08 1/100 1\n\n${memory(63417876)}\n  eth0: 1000 0 0 0 0 0 0 0 1000 0 0 0 0 0 0 0`,
+    );
+    await writeLoad(file, ID, 50);
+    expect(await shown(1020)).toBe(
+      `cpu  4080 0 0 11920 0 0 0 0 0 0\nbtime 1000\n\n20.00 119.20\n\n4.00 4.00 4.00 1/100 1\n\n${memory(46976205)}\n  eth0: 2000 0 0 0 0 0 0 0 2000 0 0 0 0 0 0 0`,
+    );
+    // The instance was started again.
+    expect(await shown(1005)).toContain('cpu  2000 0 0 2000 0 0 0 0 0 0\n');
+    // A job of run is busy until it exits.
+    await writeLoad(file, ID, undefined);
+    await mkdir(join(place.home, 'gpucloud-run', 'started'), { recursive: true });
+    expect(await shown(1015)).toContain('cpu  9760 0 0 2240 0 0 0 0 0 0\n');
+    await writeFile(join(place.home, 'gpucloud-run', 'exit'), '0');
+    expect(await shown(1025)).toContain('cpu  9840 0 0 10160 0 0 0 0 0 0\n');
+    // No time has passed since the last look.
+    await writeLoad(file, ID, 100);
+    expect(await shown(1025)).toContain('cpu  9840 0 0 10160 0 0 0 0 0 0\n');
+  });
+
   test.each<[string, () => ConnectConfig]>([
     ['another key', () => ({ privateKey: other.private })],
     ['a password', () => ({ password: 'root' })],
@@ -229,10 +267,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     ['ends with it', true],
   ])('a command whose terminal closes %s', needs('Linux'), async (_what, pty) => {
     const client = await connected();
-    const channel = await new Promise<ClientChannel>((resolve, reject) =>
-      client.exec('echo $$ >pid; sleep 60', { pty }, (error, opened) =>
-        error ? reject(error) : resolve(opened),
-      ),
+    const channel = await opening<ClientChannel>((done) =>
+      client.exec('echo $$ >pid; sleep 60', { pty }, done),
     );
     const written = join(placeOf(file, ID).home, 'pid');
     await until(() => existsSync(written) && readFileSync(written, 'utf8').endsWith('\n'));
@@ -246,12 +282,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
 
   test('sends a signal to a command', async () => {
     const client = await connected();
-    const channel = await new Promise<ClientChannel>((resolve, reject) =>
-      client.exec(
-        'trap "echo term; exit 3" TERM; echo ready; while :; do sleep 0.05; done',
-        (error, opened) => (error ? reject(error) : resolve(opened)),
-      ),
-    );
+    const trap = 'trap "echo term; exit 3" TERM; echo ready; while :; do sleep 0.05; done';
+    const channel = await opening<ClientChannel>((done) => client.exec(trap, done));
     let stdout = '';
     const closed = new Promise<void>((resolve) => channel.on('close', () => resolve()));
     channel.on('data', (chunk: Buffer) => {
@@ -273,14 +305,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const forward = (host: string, to: number, from = 1) =>
-      new Promise<ClientChannel | 'refused'>((resolve) =>
-        client.forwardOut('127.0.0.1', from, host, to, (error, channel) =>
-          resolve(error ? 'refused' : channel),
-        ),
-      );
-    const opened = async (host = '127.0.0.1', from?: number) => {
-      const channel = await forward(host, port, from);
+    const opened = async (host = '127.0.0.1', from = 1) => {
+      const channel = await opening<ClientChannel>((done) =>
+        client.forwardOut('127.0.0.1', from, host, port, done),
+      ).catch(() => 'refused' as const);
       if (channel === 'refused') return channel;
       await once(channel, 'data');
       return channel;
@@ -309,11 +337,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const opened = () =>
-      new Promise<ClientChannel>((resolve, reject) =>
-        client.forwardOut('127.0.0.1', 1, '127.0.0.1', port, (error, channel) =>
-          error ? reject(error) : resolve(channel),
-        ),
-      );
+      opening<ClientChannel>((done) => client.forwardOut('127.0.0.1', 1, '127.0.0.1', port, done));
     const [reset, other] = [await opened(), await opened()];
     const closed = once(reset, 'close');
     reset.resume().write('x');
@@ -325,10 +349,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   test("shows a page in place of the program on a template's port", async () => {
     const client = await connected();
     const asked = async (head: string) => {
-      const channel = await new Promise<ClientChannel>((resolve, reject) =>
-        client.forwardOut('127.0.0.1', 1, 'localhost', 8888, (error, opened) =>
-          error ? reject(error) : resolve(opened),
-        ),
+      const channel = await opening<ClientChannel>((done) =>
+        client.forwardOut('127.0.0.1', 1, 'localhost', 8888, done),
       );
       for (const part of head.split('|')) channel.write(part);
       return text(channel);
@@ -351,12 +373,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const client = await connected();
     const sftp = await sftpOf(client);
     const content = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 251));
-    await new Promise<void>((resolve, reject) =>
-      sftp.writeFile('data', content, (error) => (error ? reject(error) : resolve())),
+    await opening<unknown>((done) =>
+      sftp.writeFile('data', content, (error) => done(error ?? undefined, null)),
     );
-    const back = await new Promise<Buffer>((resolve, reject) =>
-      sftp.readFile('data', (error, read) => (error ? reject(error) : resolve(read as Buffer))),
-    );
+    const back = await opening<Buffer>((done) => sftp.readFile('data', done));
     client.end();
     expect(back.equals(content)).toBe(true);
     expect((await readFile(join(placeOf(file, ID).home, 'data'))).equals(content)).toBe(true);
@@ -388,40 +408,17 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const handle = await opened('sub/a', mode.READ | mode.WRITE | mode.CREAT, { mode: 0o640 });
     const content = Buffer.from('first, second');
     await ask((done) => sftp.write(handle, content, 0, content.length, 0, done));
-    await ask((done) =>
-      sftp.fsetstat(
-        handle,
-        { size: 5, mode: 0o611, atime: 1_700_000_007, mtime: 1_700_000_009 },
-        done,
-      ),
-    );
+    const times = { atime: 1_700_000_007, mtime: 1_700_000_009 };
+    await ask((done) => sftp.fsetstat(handle, { size: 5, mode: 0o611, ...times }, done));
     expect(await ask((done) => sftp.fsetstat(handle, {}, done))).toBeUndefined();
-    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({
-      size: 5,
-      mtime: 1_700_000_009,
-    });
+    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({ size: 5, ...times });
     await ask((done) => sftp.close(handle, done));
     expect(await ask((done) => sftp.fstat(handle, done))).toBe(status.FAILURE);
-    expect(await statOf('sub/a')).toEqual({
-      mode: '100611',
-      size: 5,
-      atime: 1_700_000_007,
-      mtime: 1_700_000_009,
-    });
-    await ask((done) =>
-      sftp.setstat(
-        'sub/a',
-        { size: 3, mode: 0o755, atime: 1_700_000_008, mtime: 1_700_000_010 },
-        done,
-      ),
-    );
+    expect(await statOf('sub/a')).toEqual({ mode: '100611', size: 5, ...times });
+    const later = { atime: 1_700_000_008, mtime: 1_700_000_010 };
+    await ask((done) => sftp.setstat('sub/a', { size: 3, mode: 0o755, ...later }, done));
     expect(await ask((done) => sftp.setstat('sub/a', {}, done))).toBeUndefined();
-    expect(await statOf('sub/a')).toEqual({
-      mode: '100755',
-      size: 3,
-      atime: 1_700_000_008,
-      mtime: 1_700_000_010,
-    });
+    expect(await statOf('sub/a')).toEqual({ mode: '100755', size: 3, ...later });
     expect(await opened('sub/a', mode.WRITE | mode.CREAT | mode.EXCL)).toBe(status.FAILURE);
     const end = await opened('sub/a', mode.WRITE | mode.APPEND);
     await ask((done) => sftp.write(end, Buffer.from('xyz'), 0, 3, 0, done));
@@ -468,11 +465,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   });
 });
 
-function sftpOf(client: ssh2.Client): Promise<ssh2.SFTPWrapper> {
-  return new Promise((resolve, reject) =>
-    client.sftp((error, opened) => (error ? reject(error) : resolve(opened))),
-  );
-}
+const sftpOf = (client: ssh2.Client) => opening<ssh2.SFTPWrapper>((done) => client.sftp(done));
 
 /** Offers the instance's key but signs with another key. */
 class Liar extends ssh2.BaseAgent {

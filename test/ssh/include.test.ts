@@ -5,7 +5,6 @@ import type { Context } from '../../src/context.ts';
 import {
   addInclude,
   ensureIncludable,
-  hostBlock,
   hostsFile,
   withoutTaken,
   writeHosts,
@@ -22,10 +21,15 @@ beforeEach(async () => {
   config = join(folder, '.ssh', 'config');
 });
 
-test.each([
+test.each<[platform: string, state: string, wrong: string | undefined]>([
   ['linux', '/a b', undefined],
   ['linux', '/a\\b', '\\'],
   ['linux', '/a\nb', '\n'],
+  ...['"', '%', '*', '?', '[', '${'].map((wrong): [string, string, string] => [
+    'linux',
+    `/a${wrong}b`,
+    wrong,
+  ]),
   ['win32', 'C:\\a b', undefined],
   ['win32', 'C:\\a%b', '%'],
 ])('refuses on %s to include files from %j because of %j', async (platform, state, wrong) => {
@@ -53,24 +57,6 @@ test("names the folder or file of other profiles' hosts that it can't read or wr
     failure: 'storage',
     message: `Could not write ${file.path} (EISDIR).`,
   });
-});
-
-test.each([
-  [{ identity: '/my key' }, ['  IdentityFile "/my key"', '  IdentitiesOnly yes'], []],
-  [{ proxy: 'gpucloud connect' }, [], ['  ProxyCommand gpucloud connect']],
-])('configures a host with %j', (more, before, after) => {
-  const endpoint = { id: 'id-1', host: '192.0.2.1', port: 2200, user: 'ann' };
-  const options = ['ProxyJump=a b', 'Compression yes'];
-  const text = hostBlock(
-    { hosts: ['gpucloud-box', 'gpucloud-id-1'], endpoint },
-    { knownHosts: '/known', options, ...more },
-  );
-  expect(text.split('\n')).toEqual([
-    ...['Host gpucloud-box gpucloud-id-1', '  ProxyJump a b', '  Compression yes'],
-    ...['  HostName 192.0.2.1', '  Port 2200', '  User ann', ...before],
-    ...['  HostKeyAlias id-1', '  UserKnownHostsFile /known'],
-    ...['  StrictHostKeyChecking accept-new', '  CheckHostIP no', ...after, ''],
-  ]);
 });
 
 describe('the Include line in ~/.ssh/config', () => {
