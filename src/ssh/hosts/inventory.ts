@@ -40,15 +40,16 @@ export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): nu
  * applies.
  */
 function sshLogin(host: InventoryHost): string {
-  const { endpoint, ssh, hosts } = host;
+  const [alias = ''] = host.hosts;
+  const { endpoint, ssh } = host;
   const { host: address, port, user } = endpoint;
   const words = [...shared(endpoint, ssh), '-o', `HostName=${address}`, '-p', String(port)];
-  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, hosts[0] ?? endpoint.id])}\n`;
+  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, alias])}\n`;
 }
 
 /** Returns a host name without dots: Open MPI truncates a host name at its first dot. */
-function mpiName({ hosts, endpoint }: HostEntry): string {
-  return hosts.find((name) => !name.includes('.')) ?? endpoint.id;
+function mpiName({ hosts }: HostEntry): string {
+  return hosts.find((name) => !name.includes('.')) ?? '';
 }
 
 /** Group names that Ansible reserves. */

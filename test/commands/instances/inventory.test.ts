@@ -25,13 +25,8 @@ async function open(...instances: Record<string, unknown>[]): Promise<void> {
     instances.map((one) => [
       one.id,
       {
-        name: 'a100',
-        status: 'ACTIVE',
-        ip_address: '192.168.5.6',
-        ssh_username: 'root',
-        ssh_port: 22,
-        offer: PAIR,
-        ...one,
+        ...{ name: 'a100', status: 'ACTIVE', ip_address: '192.168.5.6' },
+        ...{ ssh_username: 'root', ssh_port: 22, offer: PAIR, ...one },
       },
     ]),
   );
