@@ -1,5 +1,4 @@
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { CliError } from '../../errors.ts';
@@ -52,7 +51,7 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
     server.listen(port, '127.0.0.1', resolve);
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...working].map(ended));
