@@ -223,11 +223,13 @@ describe('writing a result', () => {
     const stopping = new AbortController();
     const { signal: stop } = stopping;
     const reason = new CliError('interrupted', 'Interrupted.');
-    const sink = createSink(() => new Writable({ write: () => undefined }), { stop });
+    const stuck = () => createSink(() => new Writable({ write: () => undefined }), { stop });
+    const sink = stuck();
     const writing = sink.write('a');
     stopping.abort(reason);
     await expect(writing).rejects.toBe(reason);
     await expect(sink.write('b')).rejects.toBe(reason);
+    await expect(stuck().write('a')).rejects.toBe(reason);
     // Other readers still get what is written.
     const stdout = new Failing(2, 'EIO');
     const quick = createSink(() => stdout, { stop });
