@@ -3,6 +3,7 @@ export {
   array,
   boolean,
   catch,
+  type core,
   enum,
   extend,
   gte,

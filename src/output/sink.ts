@@ -46,8 +46,8 @@ export function createSink(open: () => Writable, { plain, stop }: SinkOptions = 
     if (error instanceof CliError) {
       failure = error;
     } else if (!READER_GONE.has(errorCode(error) ?? '')) {
-      const reason = error instanceof Error ? error.message : String(error);
-      failure = new CliError('storage', `could not write the result: ${reason}`, {
+      const { message } = error as Error;
+      failure = new CliError('storage', `could not write the result: ${message}`, {
         cause: error,
       });
     }

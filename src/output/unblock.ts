@@ -30,7 +30,7 @@ export function unblock(stream: NodeJS.WriteStream, descriptor: number, platform
       done();
     } catch (error) {
       if (errorCode(error) === 'EAGAIN') setTimeout(() => write(bytes, at, done), PAUSE);
-      else done(error instanceof Error ? error : new Error(String(error)));
+      else done(error as Error);
     }
   }
   stream._write = (chunk: string | Uint8Array, encoding, done) =>

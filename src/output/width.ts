@@ -87,7 +87,7 @@ export function paragraph(
  */
 export function wrapped(text: string, columns: number | undefined, hang = 0): string {
   if (!columns || width(text) <= columns) return text;
-  const [indent = ''] = /^ */.exec(text) ?? [];
+  const indent = text.slice(0, text.search(/[^ ]|$/));
   const [first = '', ...rest] = paragraph(text.trim(), columns - indent.length);
   // The first line has no hanging indent.
   const below = paragraph(rest.join(' '), columns - indent.length - hang);

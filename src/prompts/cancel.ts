@@ -35,7 +35,7 @@ export async function untilCancelled<T>(
  * Returns why stdin ended. A closed terminal ends it, and its signal may arrive later. Returns
  * undefined for Ctrl-D and for a program's own streams.
  */
-function closing(stdin: Readable & { readonly isTTY?: boolean; readonly fd?: number }) {
-  const isClosed = stdin.isTTY === true && stdin.fd !== undefined && !isatty(stdin.fd);
+function closing(stdin: Readable & { readonly fd?: number }) {
+  const isClosed = stdin.fd !== undefined && !isatty(stdin.fd);
   return isClosed ? new CliError('hungUp', 'The terminal closed.') : undefined;
 }

@@ -25,7 +25,6 @@ export function createPrompts(options: PromptsOptions): Prompts {
 
   return {
     print(line) {
-      if (options.stderr.destroyed) return;
       const text = signed(clean(line));
       // An indented line already has its layout.
       const folded = line.startsWith(' ') ? text : wrapped(text, options.stderr.columns);
@@ -60,8 +59,7 @@ export function createPrompts(options: PromptsOptions): Prompts {
         choices: choices.map((choice) => ({ ...cleaned(choice), checked: choice.checked })),
         least,
       });
-      if (!Array.isArray(places)) throw new TypeError('a choice of several gave no list');
-      return places.map((place: unknown) => valueAt(choices, place));
+      return (places as number[]).map((place) => valueAt(choices, place));
     },
   };
 }

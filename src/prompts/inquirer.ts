@@ -24,7 +24,7 @@ export type Question =
       form: 'several';
       message: string;
       choices: readonly (Choice<unknown> & { readonly checked: boolean | undefined })[];
-      least: number;
+      least: 0 | 1;
     };
 
 /** Maximum choices on the screen. A longer list can be searched. */
@@ -151,7 +151,7 @@ function formOf(question: Question, theme: QuestionTheme, size: Size): object {
           ...line,
           checked: choices[at]?.checked === true,
         })),
-        validate: (chosen: readonly unknown[]) => chosen.length >= least || tooFew(least),
+        validate: (chosen: readonly unknown[]) => chosen.length >= least || TOO_FEW,
       };
     }
   }
@@ -188,11 +188,13 @@ function placed(
   // Some terminals wrap a line that fills the last cell.
   const rows = rowsOf(choices, columns - width(cursor) - 1);
   const room = Math.max(10, columns - width(message) - 4);
-  return rows.map((name, value) => {
-    const { name: whole = '', about = [] } = choices[value] ?? {};
+  return choices.map(({ name, about = [] }, value) => ({
+    name: rows[value] ?? '',
+    short: clamp(name, room),
+    value,
     // Keep extra choices, such as "another ID", for every search text.
-    return { name, short: clamp(whole, room), value, stays: about.length === 0 };
-  });
+    stays: about.length === 0,
+  }));
 }
 
 function found(lines: readonly Line[], term: string): readonly Line[] {
@@ -200,9 +202,7 @@ function found(lines: readonly Line[], term: string): readonly Line[] {
   return lines.filter(({ name, stays }) => stays || fits(name));
 }
 
-export function tooFew(least: number): string {
-  return least === 1 ? 'choose at least one' : `choose at least ${least}`;
-}
+export const TOO_FEW = 'choose at least one';
 
 const CANCELS = new Set(['ExitPromptError', 'AbortPromptError', 'CancelPromptError']);
 
@@ -249,12 +249,8 @@ function themeOf(paint: Paint, columns: number) {
       answer: (text: string) => paint('cyan', text),
       highlight: (text: string) => paint('cyan', text),
       searchTerm: (text: string) => text,
-      description: (text: string) => text,
-      disabled: (text: string) => paint('dim', text),
-      help: (text: string) => paint('dim', text),
       defaultAnswer: (text: string) => paint('dim', `(${text})`),
       error: (text: string) => paint('red', wrapped(`> ${text}`, columns, 2)),
-      key: (text: string) => paint('bold', text),
       keysHelpTip: (keys: readonly (readonly [string, string])[]) =>
         tip(keys.map(([key, action]) => `${key} ${action}`)),
     },

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { cancelled, untilCancelled } from './cancel.ts';
-import { type Question, tooFew } from './inquirer.ts';
+import { type Question, TOO_FEW } from './inquirer.ts';
 import { matching, type PromptsOptions } from './prompts.ts';
 
 type Asking<F extends Question['form']> = Extract<Question, { form: F }>;
@@ -17,39 +17,34 @@ export function lineAsker({
 }: PromptsOptions): (question: Question) => Promise<unknown> {
   let typedAhead = '';
 
-  function print(text: string): void {
-    if (!stderr.destroyed) stderr.write(text);
-  }
+  const print = (text: string) => void stderr.write(text);
 
   /** Passes each typed line to `take` until it returns the result. */
-  async function read(
-    gone: AbortSignal,
-    take: (typed: string) => string | undefined,
-  ): Promise<string> {
+  function read(gone: AbortSignal, take: (typed: string) => string | undefined): Promise<string> {
     const decoder = new StringDecoder('utf8');
-    let onData: (chunk: Buffer) => void = () => undefined;
-    let onGone: () => void = () => undefined;
-    try {
-      return await new Promise<string>((resolve, reject) => {
-        const next = (typed: string) => {
-          const answer = take(typed);
-          if (answer !== undefined) resolve(answer);
-        };
-        onData = (chunk) => next(decoder.write(chunk));
-        onGone = () => {
-          // Start the next output on a new line, after the question.
-          print('\n');
-          reject(cancelled(gone.reason));
-        };
-        if (gone.aborted) return onGone();
-        gone.addEventListener('abort', onGone);
-        stdin.on('data', onData).resume();
-        next('');
-      });
-    } finally {
-      stdin.off('data', onData).pause();
-      gone.removeEventListener('abort', onGone);
-    }
+    return new Promise((resolve, reject) => {
+      const next = (typed: string) => {
+        const answer = take(typed);
+        if (answer === undefined) return;
+        end();
+        resolve(answer);
+      };
+      const onData = (chunk: Buffer) => next(decoder.write(chunk));
+      const onGone = () => {
+        end();
+        // Start the next output on a new line, after the question.
+        print('\n');
+        reject(cancelled(gone.reason));
+      };
+      const end = () => {
+        stdin.off('data', onData).pause();
+        gone.removeEventListener('abort', onGone);
+      };
+      if (gone.aborted) return onGone();
+      gone.addEventListener('abort', onGone);
+      stdin.on('data', onData).resume();
+      next('');
+    });
   }
 
   /** Reads a line that the terminal itself echoes and edits. */
@@ -138,7 +133,7 @@ export function lineAsker({
       const places = words.flatMap((word) => numbered(word, lines) ?? []);
       const wrong = words.find((word) => numbered(word, lines) === undefined);
       if (wrong !== undefined) print(`  ${wrong} is not a number from the list\n`);
-      else if (places.length < least) print(`  ${tooFew(least)}\n`);
+      else if (places.length < least) print(`  ${TOO_FEW}\n`);
       else return [...new Set(places)].sort((a, b) => a - b);
     }
   }

@@ -62,7 +62,7 @@ export interface Prompts {
   chooseSeveral<T>(
     question: string,
     choices: readonly (Choice<T> & { readonly checked?: boolean })[],
-    options?: { least?: number },
+    options?: { least?: 0 | 1 },
   ): Promise<T[]>;
 }
 

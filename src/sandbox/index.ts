@@ -167,11 +167,8 @@ export function openSandbox({ file: path, clock, owners }: SandboxSettings) {
     /** Makes a new account. Also replaces a state file that can't be parsed. */
     reset: async (options: SeedOptions = {}) => {
       const now = clock.now();
-      const token = await apiKey().catch((error: unknown) => {
-        // Creates a new key, since nobody can use the key of an unreadable file.
-        if (!(error instanceof CliError)) throw error;
-        return undefined;
-      });
+      // Creates a new key, since nobody can use the key of an unreadable file.
+      const token = await apiKey().catch(() => undefined);
       const state = freshState(now, { token, ...options });
       await store.replace(state);
       const [left] = await endStale(file, owners, new Map());

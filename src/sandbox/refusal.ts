@@ -39,6 +39,6 @@ export function refusalBody(refusal: Refusal): Record<string, unknown> {
     : {
         statusCode: refusal.status,
         message: refusal.message,
-        error: STATUS_CODES[refusal.status] ?? 'Error',
+        error: STATUS_CODES[refusal.status],
       };
 }

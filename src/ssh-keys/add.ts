@@ -29,7 +29,7 @@ export async function addKey(
     },
     context,
   );
-  context.err.note(`✓ Added ${stored.name ?? name} (${key.fingerprint})`);
+  context.err.note(`✓ Added ${name} (${key.fingerprint})`);
   return { stored, isNew: true };
 }
 

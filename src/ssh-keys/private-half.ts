@@ -112,9 +112,6 @@ export async function printedBy(file: string, args: readonly string[], { start }
     if (from === 'stdout') text += part;
     else errors += part;
   };
-  const code = await start({ file, args, hear, timeout: QUICK }).then(
-    ({ ended }) => ended.catch(() => 127),
-    () => 127,
-  );
-  return { code, text, errors };
+  const { ended } = await start({ file, args, hear, timeout: QUICK });
+  return { code: await ended.catch(() => 127), text, errors };
 }

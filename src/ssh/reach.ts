@@ -43,18 +43,23 @@ export async function reach(
     earlier,
   }: { readonly signal?: AbortSignal; readonly earlier?: Earlier } = {},
 ): Promise<Reached> {
-  const target = await findInstance(typed, context);
+  const found = await findInstance(typed, context);
   const instance =
     how.wait === undefined
-      ? instanceIn(await readInstance(target.id, await context.api()))
-      : await waitFor({ target, until: 'ssh', sshPort: how.port, signal }, how.wait, context);
+      ? instanceIn(await readInstance(found.id, await context.api()))
+      : await waitFor(
+          { target: found, until: 'ssh', sshPort: how.port, signal },
+          how.wait,
+          context,
+        );
+  const target = { id: found.id, name: instance.name ?? found.name };
   if (how.wait === undefined) {
     const doubt = ensureEnterable(instance, target);
     if (doubt !== undefined) context.err.warn('connection', doubt);
   }
   const { how: signIn } = await signInFinder(how, context, earlier)(instance);
   return {
-    target: { id: target.id, name: instance.name ?? target.name },
+    target,
     instance,
     endpoint: sshEndpoint(instance, signIn),
     ssh: await sshOptions(target.id, signIn, context),
@@ -90,10 +95,9 @@ export async function inventoryHosts(
  * Refuses a status in which SSH can't work; SSH may work in INSTALLING (API document: Instance
  * status). Returns a warning if the status leaves this unclear.
  */
-function ensureEnterable(instance: Instance, { id, name: typed }: Target): string | undefined {
+function ensureEnterable(instance: Instance, { id, name }: Target): string | undefined {
   const { status, ip_address: address } = instance;
   const reason = failureReason(instance);
-  const name = instance.name ?? typed;
   const { ssh } = instanceStatus(status);
   if (ssh === 'yes') return undefined;
   if (ssh === 'no') {

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import type { CliError } from '../errors.ts';
 import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import type { Reached } from './reach.ts';
@@ -32,8 +32,7 @@ export async function runSsh(
   const trouble = isFailed ? await probe(reached, context) : undefined;
   // The Ctrl-C that stopped ssh also interrupts gpucloud, but may arrive after ssh has exited.
   if (context.signal.aborted) {
-    const { reason } = context.signal;
-    context.endWith(reason instanceof CliError ? reason.exitCode : code);
+    context.endWith((context.signal.reason as CliError).exitCode);
     return;
   }
   context.endWith(code);
@@ -46,23 +45,19 @@ export async function runSsh(
  * stays unknown.
  */
 async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trouble | undefined> {
-  try {
-    let opened = false;
-    const child = await startSsh(
-      probeArgv(endpoint, ssh),
-      (program) => context.start({ ...program, timeout: PROBE_TIMEOUT }),
-      {
-        open() {
-          opened = true;
-          child.close();
-        },
+  let opened = false;
+  const child = await startSsh(
+    probeArgv(endpoint, ssh),
+    (program) => context.start({ ...program, timeout: PROBE_TIMEOUT }),
+    {
+      open() {
+        opened = true;
+        child.close();
       },
-    );
-    const { output } = await child.ended;
-    return opened ? undefined : troubleIn(output);
-  } catch {
-    return undefined;
-  }
+    },
+  );
+  const { output } = await child.ended;
+  return opened ? undefined : troubleIn(output);
 }
 
 /** Returns a message with the reason and the next step. */

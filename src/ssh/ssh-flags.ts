@@ -87,8 +87,9 @@ async function identityFile(
   { host }: Context,
 ): Promise<string | undefined> {
   if (typed === undefined) return undefined;
-  const isAtHome = typed.startsWith('~/') && host.home !== undefined;
-  const path = isAtHome ? join(host.home ?? '', typed.slice(2)) : resolve(typed);
+  const { home } = host;
+  const isAtHome = home !== undefined && typed.startsWith('~/');
+  const path = isAtHome ? join(home, typed.slice(2)) : resolve(typed);
   try {
     await access(path, constants.R_OK);
   } catch (error) {

@@ -1,6 +1,6 @@
 import { CliError } from '../errors.ts';
 import { gpucloud } from '../output/shell-line.ts';
-import { errorCode } from '../system/error-code.ts';
+import { faultOf } from '../system/error-code.ts';
 import type { Start } from '../system/programs.ts';
 
 /** Callbacks for the output of a background ssh. */
@@ -75,7 +75,7 @@ export function troubleIn(output: string): Trouble | undefined {
 }
 
 export function notStarted(file: string, error: unknown): CliError {
-  const code = errorCode(error) ?? String(error);
+  const code = faultOf(error);
   return code === 'ENOENT'
     ? new CliError('refused', `${file} is not on PATH: gpucloud connects with OpenSSH.`, {
         hint: `install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); check it: ${gpucloud('doctor')}`,

@@ -1,4 +1,4 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { checked } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { CliError, usageError } from '../errors.ts';
@@ -117,8 +117,8 @@ function taken(port: number): Promise<number | undefined> {
     const server = createServer();
     server.once('error', () => resolve(undefined));
     server.listen({ port, host: '127.0.0.1', exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' ? address?.port : undefined));
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
     });
   });
 }

@@ -60,8 +60,8 @@ export async function holdTunnel(
     if (held.opened) err.warn('retrying', `Lost the connection to ${name}; reconnecting.`);
     try {
       await clock.sleep(pause, signal);
-    } catch (error) {
-      if (!signal.aborted) throw error;
+    } catch {
+      // An interrupt.
       break;
     }
     pause = Math.min(pause * 2, LONGEST_PAUSE);

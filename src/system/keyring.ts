@@ -30,7 +30,7 @@ async function answer({ op, service, account, key = '' }: Asked): Promise<Told> 
     const kept = (await entry.getPassword()) === key;
     return kept ? { found: true } : { fault: 'the keyring did not return the stored key' };
   } catch (error) {
-    return { fault: error instanceof Error ? error.message : String(error) };
+    return { fault: (error as Error).message };
   }
 }
 

@@ -47,7 +47,6 @@ export async function withLock<T>(
   work: () => Promise<T>,
   { patience = PATIENCE, yields = false, signal, otherwise }: LockOptions<T> = {},
 ): Promise<T> {
-  let lost: Error | undefined;
   let release: () => Promise<void>;
   try {
     await privateFolder(dirname(path));
@@ -58,9 +57,7 @@ export async function withLock<T>(
         update: 2_000,
         retries: 0,
         // By default, the library throws this error where nothing can catch it.
-        onCompromised: (error) => {
-          lost = error;
-        },
+        onCompromised: () => undefined,
       });
       try {
         takeFolderOwner(`${path}.lock`);
@@ -77,8 +74,9 @@ export async function withLock<T>(
   try {
     return await work();
   } finally {
-    // Ignores a failed release: the work is done, and an unreleased lock expires.
-    if (lost === undefined) await release().catch(() => undefined);
+    // Ignores a failed release: the work is done, and an unreleased lock expires. A lost lock, which
+    // another process may hold now, stays.
+    await release().catch(() => undefined);
   }
 }
 

@@ -297,9 +297,9 @@ function finished(stream: Readable): Promise<void> {
   });
 }
 
-/** Adds 128 to a signal's number, as shells do. */
+/** Adds 128 to a signal's number, as shells do. One of the two is not null. */
 function exitCode(code: number | null, signal: NodeJS.Signals | null): number {
-  return code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+  return code ?? 128 + constants.signals[signal as NodeJS.Signals];
 }
 
 /**

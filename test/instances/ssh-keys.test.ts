@@ -7,7 +7,7 @@ import type { Context } from '../../src/context.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { chooseKeyFile } from '../../src/ssh-keys/choose.ts';
-import { keysHere, usableKeys } from '../../src/ssh-keys/private-half.ts';
+import { keysHere, lockedKeyError, usableKeys } from '../../src/ssh-keys/private-half.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -38,19 +38,32 @@ test('finds the keys that sign in without a passphrase', () => {
   expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
 });
 
+test('names a locked key without a name by its ID, and the command that unlocks it', () => {
+  const half = { key: { id: 'k-1', name: null }, file: '/my keys/work' };
+  expect(lockedKeyError(half)).toMatchObject({
+    failure: 'usage',
+    message:
+      '--ssh-key k-1: private key /my keys/work has a passphrase, and "gpucloud run" can\'t prompt for it',
+    hint: "add the key to the agent: ssh-add '/my keys/work'",
+  });
+});
+
 test.each([
-  [[], ['Generate a new key (~/.ssh/id_ed25519)', 'Another file']],
-  [['id_ed25519'], ['Another file', 'None']],
+  [[], 'laptop', ['Generate a new key (~/.ssh/id_ed25519)', 'Another file']],
+  [['id_ed25519'], 'laptop', ['Another file', 'None']],
   [
     ['id_ed25519.pub', 'broken.pub', 'notes'],
+    'laptop',
     ['id_ed25519.pub added as laptop', 'Another file'],
   ],
-])('with %j in ~/.ssh, offers %j', async (files, offered) => {
+  [['a.pub', 'id_ed25519.pub/'], null, ['a.pub added as id-laptop', 'Another file']],
+])('with %j in ~/.ssh and the key %s, offers %j', async (files, called, offered) => {
   const line = sshPublicKey('ssh-ed25519');
   await mkdir(join(world.home, '.ssh'));
   for (const name of files)
-    await writeFile(join(world.home, '.ssh', name), name === 'broken.pub' ? 'x' : line);
-  const account = [LAPTOP, DESK].map((one) => ({ ...one, public_key: line }));
+    if (name.endsWith('/')) await mkdir(join(world.home, '.ssh', name));
+    else await writeFile(join(world.home, '.ssh', name), name === 'broken.pub' ? 'x' : line);
+  const account = [{ ...LAPTOP, name: called }, DESK].map((one) => ({ ...one, public_key: line }));
   const prompts = {
     choose: async (_question: string, choices: readonly { name: string; about?: string[] }[]) => {
       expect(choices.map(({ name, about = [] }) => [name, ...about.slice(0, 1)].join(' '))).toEqual(

@@ -53,15 +53,9 @@ describe('a table on a narrow terminal', () => {
   test('prints a table on a narrow terminal as cards with whole IDs', async () => {
     expect(await printed(ROWS, 40)).toBe(
       [
-        'NAME: trainer-a',
-        'ID: af2c5d9e-1111-4222-8333-444455556666',
-        'STATUS: PROVISIONING',
-        'PER HOUR: 89.90 ₽',
-        '',
-        'NAME: trainer-b',
-        'ID: bf2c5d9e-1111-4222-8333-444455556666',
-        'STATUS: PROVISIONING',
-        'PER HOUR: 89.90 ₽',
+        ...['NAME: trainer-a', 'ID: af2c5d9e-1111-4222-8333-444455556666', 'STATUS: PROVISIONING'],
+        ...['PER HOUR: 89.90 ₽', '', 'NAME: trainer-b', 'ID: bf2c5d9e-1111-4222-8333-444455556666'],
+        ...['STATUS: PROVISIONING', 'PER HOUR: 89.90 ₽'],
       ].join('\n'),
     );
   });

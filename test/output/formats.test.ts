@@ -66,15 +66,9 @@ describe('a list in a pipe', () => {
     const { stdout } = await written(settings, (out) => out.list(instances, view));
     expect(stdout).toBe(
       [
-        '- id: a1b2',
-        '  price: "89.9"',
-        '  gpus: 1',
-        '  paid_until: "2026-03-01T12:52:30Z"',
-        '- id: c3d4',
-        '  price: "1250.123456789012345678"',
-        '  gpus: 16',
-        '  paid_until: null',
-        '',
+        ...['- id: a1b2', '  price: "89.9"', '  gpus: 1', '  paid_until: "2026-03-01T12:52:30Z"'],
+        ...['- id: c3d4', '  price: "1250.123456789012345678"', '  gpus: 16', '  paid_until: null'],
+        ...[''],
       ].join('\n'),
     );
   });
@@ -170,16 +164,9 @@ describe('a single result', () => {
     });
     expect(stdout).toBe(
       [
-        'Name:            trainer',
-        'Status:          \u001b[32mACTIVE\u001b[39m',
-        'Price per hour:  89.90 ₽',
-        '',
-        '\u001b[1mReadme\u001b[22m',
-        '  Text:          one',
-        '',
-        '                     two',
-        '                 three',
-        '',
+        ...['Name:            trainer', 'Status:          \u001b[32mACTIVE\u001b[39m'],
+        ...['Price per hour:  89.90 ₽', '', '\u001b[1mReadme\u001b[22m', '  Text:          one'],
+        ...['', '                     two', '                 three', ''],
       ].join('\n'),
     );
   });
@@ -202,17 +189,8 @@ describe('a single result', () => {
 
 describe('a cell that a spreadsheet runs as a formula', () => {
   const cells = [
-    '=1+1',
-    '+cmd',
-    '-2+3',
-    '@SUM(A1)',
-    ' =1',
-    '\n=1',
-    '＝1',
-    '="a"',
-    '-89.90',
-    '+5',
-    'a=b',
+    ...['=1+1', '+cmd', '-2+3', '@SUM(A1)', ' =1', '\n=1', '＝1', '="a"', '-89.90', '+5', 'a=b'],
+    ...['a,b'],
   ];
   const cell: View<{ cell: string }> = {
     columns: [{ id: 'cell', header: 'CELL', value: (row) => row.cell }],
@@ -249,6 +227,7 @@ describe('a cell that a spreadsheet runs as a formula', () => {
         '-89.90',
         '+5',
         'a=b',
+        '"a,b"',
         '',
       ]);
     },

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Foot, Live, Output, OutputSettings, View } from '../../src/output/output.ts';
+import { gpucloud } from '../../src/output/shell-line.ts';
 import { createEmulator, type Emulator } from './emulator.ts';
 import { clock, Page } from './world.ts';
 
@@ -29,6 +30,7 @@ function outputOn(
     stdout,
     env,
     clock,
+    profile: 'work',
     colour: false,
     note: () => undefined,
     settings: { format: 'table', header: true, showSecrets: false, ...more },
@@ -107,13 +109,18 @@ describe('a live view', () => {
       return () => undefined;
     };
     const live = await outputOn(emulator.stream, {}, {}, borrowScreen).live();
-    await live?.draw(table(rows('ACTIVE')), foot('now'));
     const [leave, back] = given;
+    leave?.();
+    expect(emulator.writes).toEqual(['$ watch\n']);
+    await live?.draw(table(rows('ACTIVE')), foot('now'));
     leave?.();
     expect(await emulator.screen()).toBe('$ watch');
     back?.();
     await live?.refresh();
     expect(await emulator.screen()).toBe('NAME   STATUS\nbox-0  ACTIVE\n\nnow');
+    leave?.();
+    await live?.end();
+    expect(await emulator.all()).toBe('$ watch');
   });
 
   test("counts the lines that don't fit, and prints all lines at the end", async () => {
@@ -180,6 +187,42 @@ describe('a live view', () => {
     emulator.resize(40, 10);
     await live.refresh();
     expect(await emulator.screen()).toContain('box-0  ACTIVE');
+  });
+
+  test.each([
+    ['the rows go', (emulator: Emulator) => void Object.assign(emulator.stream, { rows: 0 })],
+    ['the columns go', (emulator: Emulator) => void Object.assign(emulator.stream, { columns: 0 })],
+    ['the view ends', (_emulator: Emulator, live: Live) => live.end()],
+  ])('draws no frame if %s while it is rendered', async (_what, change) => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(async (out) => {
+      await out.list(rows('ACTIVE'), view);
+      await change(emulator, live);
+    }, foot('now'));
+    await live.end();
+    expect(emulator.writes).toEqual(['$ watch\n']);
+  });
+
+  test('ends once the terminal closes', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    expect(live.ended).toBe(false);
+    emulator.stream.destroy();
+    await live.draw(table(rows('ACTIVE')), foot('now'));
+    expect(live.ended).toBe(true);
+  });
+
+  test('shows the note of an empty table, and prints it without a foot at the end', async () => {
+    const emulator = createEmulator(40, 10);
+    const live = await liveOn(emulator);
+    await live.draw(
+      (out) => out.list([], { ...view, empty: `None: ${gpucloud('run')}` }),
+      () => [],
+    );
+    expect(await emulator.screen()).toBe('None: gpucloud --profile work run');
+    await live.end();
+    expect(emulator.writes.at(-1)).toBe('\u001b[?1049lNone: gpucloud --profile work run\n');
   });
 
   test("removes the service's control characters from a frame", async () => {

@@ -58,19 +58,18 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('warning: dear\n');
   });
 
-  it('holds messages back while a view is open, then prints each once', () => {
-    const stderr = new Screen({ columns: 80 });
+  it.each([
+    ['in a terminal', new Screen({ columns: 80 }), '', ['warning: high'], 1],
+    ['not in a file', new Page(), 'warning: high\n'.repeat(2), [], 2],
+  ])('holds messages back while a view is open: %s', (_where, stderr, text, lines, times) => {
     const messages = messagesOn(stderr);
     const held = messages.hold();
     messages.warn('price', 'high');
     messages.warn('price', 'high');
-    expect({ text: stderr.text, lines: held.lines }).toEqual({
-      text: '',
-      lines: ['warning: high'],
-    });
+    expect({ text: stderr.text, lines: held.lines }).toEqual({ text, lines });
     held.release();
     messages.note('later');
-    expect(stderr.text).toBe('warning: high\nlater\n');
+    expect(stderr.text).toBe(`${'warning: high\n'.repeat(times)}later\n`);
   });
 
   it('does not throw if stderr is closed', () => {
@@ -159,6 +158,7 @@ describe('a spinner', () => {
   it.each([
     ['in a log file', new Page(), {}],
     ['on a terminal without columns', new Screen({ columns: 0 }), {}],
+    ['on a terminal of unknown width', Object.assign(new Screen(), { isTTY: true }), {}],
     ['on a dumb terminal', new Screen({ columns: 80 }), { env: { TERM: 'dumb' } }],
     ['with --debug', new Screen({ columns: 80 }), { quietProgress: true }],
   ])('prints no progress for the first minute %s', async (_where, stderr, options) => {

@@ -124,6 +124,7 @@ test.each([
   ['doubles its result', `@${'|[@,@]'.repeat(30)}`, /: it takes longer than 0\.05 s$|too large$/],
   ['makes a large text', "pad_left('a', `20000000`)", /: the result is too large$|takes longer/],
   ['is long and wrong', `${'a.'.repeat(30_000)}a ]`, /: (it takes longer|unexpected)/],
+  ['does not fit the data', 'abs(@)', /: Invalid type: abs\(\) expected argument 1 .* instead\.$/],
 ])('stops an untrusted query that %s', async (_what, query, message) => {
   const limits = { milliseconds: 50, characters: 1_000 };
   const search = async () => (await compileQuery(query, limits))(KEYS);

@@ -98,15 +98,10 @@ const named: View<Named> = {
 };
 
 const HOSTILE = [
-  'quote " comma , tab \t line \n cr \r end',
-  ' spaces ',
-  '\u001b]52;c;AAAA\u0007\u001b[2J\u009b31m\u0085\u007f',
-  '\u202ertl\u2066\u200b\u200d\ufeff\u061c\u2028\u2029',
-  '👩‍👩‍👧 機器 \\t \\ "',
-  '=1+1',
-  'yes',
-  '1e3',
-  '\u{e0041}tag',
+  ...['quote " comma , tab \t line \n cr \r end', ' spaces '],
+  ...['\u001b]52;c;AAAA\u0007\u001b[2J\u009b31m\u0085\u007f'],
+  ...['\u202ertl\u2066\u200b\u200d\ufeff\u061c\u2028\u2029', '👩‍👩‍👧 機器 \\t \\ "', '=1+1', 'yes'],
+  ...['1e3', '\u{e0041}tag'],
   'x'.repeat(5000),
   '- a: b\n  c: |\n    d',
   '# no comment',

@@ -54,25 +54,30 @@ test('puts a needed column below its row if it does not fit', async () => {
       { header: 'STATUS', kind: 'status' },
       { header: 'PER HOUR', kind: 'money' },
       { header: 'UNENFORCED DEADLINE', short: 'UNENFORCED', kind: 'status' },
+      { header: 'PAID' },
       { header: 'AGE' },
     ],
     rows: [
-      ['trainer', 'PROVISIONING', '89.90', 'in 3 h 59 min', '3 h'],
-      ['lab', 'ACTIVE', '89.90', null, '2 h'],
+      ['trainer', 'PROVISIONING', '89.90', 'in 3 h 59 min', '1 h', '3 h'],
+      ['lab', 'ACTIVE', '89.90', null, `4 h${' and more'.repeat(5)}`, '2 h'],
     ],
-    needed: 4,
+    needed: 5,
     more: '1 more',
   };
   const rows = [
     '<bold>NAME</>     <bold>STATUS</>        <bold>PER HOUR</>',
     'trainer  <yellow>PROVISIONING</>   89.90 ₽',
     '  UNENFORCED in 3 h 59 min',
+    '  PAID 1 h',
     'lab      <green>ACTIVE</>         89.90 ₽',
+    '  PAID 4 h and more and more and more a…',
     '<dim>1 more</>',
   ];
   expect(await text([table], 40)).toBe(`${rows.join('\n')}\n`);
-  expect(await text([table], 60)).toContain(
-    '<bold>PER HOUR</>  <bold>UNENFORCED DEADLINE</>  <bold>AGE</>\n',
+  expect(await text([{ ...table, rows: table.rows.slice(0, 1) }], 73)).toBe(
+    '<bold>NAME</>     <bold>STATUS</>        <bold>PER HOUR</>  <bold>UNENFORCED DEADLINE</>  <bold>PAID</>  <bold>AGE</>\n' +
+      'trainer  <yellow>PROVISIONING</>   89.90 ₽  in 3 h 59 min        1 h   3 h\n' +
+      '<dim>1 more</>\n',
   );
 });
 
@@ -145,7 +150,7 @@ test('colours facts, items and what follows a table, and leaves out what is empt
     {
       kind: 'items',
       heading: 'Problems',
-      items: [{ text: 'one two three four', colour: 'yellow' }],
+      items: [{ text: 'one two three four-and-five-and-six', colour: 'yellow' }],
     },
     { kind: 'items', heading: 'No problems', items: [] },
     { kind: 'table', heading: 'None', columns: [{ header: 'NAME' }], rows: [] },
@@ -154,7 +159,7 @@ test('colours facts, items and what follows a table, and leaves out what is empt
   expect(await text(blocks, 16)).toBe(
     [
       ...['Balance  <red>-5.00 ₽</>', ''],
-      ...['<bold>Problems</>', '- <yellow>one two three</>', '  <yellow>four</>', ''],
+      ...['<bold>Problems</>', '- <yellow>one two three</>', '  <yellow>four-and-five…</>', ''],
       ...['<dim>and 2 more</>', ''],
     ].join('\n'),
   );

@@ -67,7 +67,7 @@ describe('sorting', () => {
         '',
         false,
       ],
-      ['a', 'odd', '9007199254740992', '2026-02-01T00:00:00Z', 9, '3', true],
+      ['a', 'odd', '9007199254740992', 'soon', 9, '3', true],
     ] as const
   ).map(([name, price, used_bytes, paid_until, gpus, size_gb, is_default]) => ({
     ...(instances[0] as Instance),
@@ -89,23 +89,16 @@ describe('sorting', () => {
     ['-used', 'c a b A'],
     ['size', 'a A b c'],
     ['default', 'c b A a'],
-    ['paid_until', 'a b c A'],
-    ['-paid_until', 'c b a A'],
+    ['paid_until', 'b c a A'],
+    ['-paid_until', 'a c b A'],
+    ['price', 'c A b a'],
+    ['-price', 'a b A c'],
   ])('sorts rows by %s', async (sort, expected) => {
     for (const given of [rows, streamed(rows)]) {
       const settings = { format: 'tsv', header: false, columns: ['name'], sort } as const;
       const { stdout } = await written(settings, (out) => out.list(given, view));
       expect(stdout.trim().split('\n').join(' ')).toBe(expected);
     }
-  });
-
-  it('sorts amounts by their exact value', async () => {
-    const settings = { format: 'tsv', header: false, columns: ['name'], sort: 'price' } as const;
-    const { stdout } = await written(settings, (out) => out.list(rows.slice(0, 3), view));
-    expect(stdout).toBe('c\nA\nb\n');
-    const down = { ...settings, sort: '-price' };
-    const last = await written(down, (out) => out.list(rows.slice(0, 3), view));
-    expect(last.stdout).toBe('b\nA\nc\n');
   });
 });
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import type { Format } from '../../src/output/output.ts';
 import { createSink } from '../../src/output/sink.ts';
 import { needs } from '../support/needs.ts';
@@ -216,6 +217,25 @@ describe('writing a result', () => {
     };
     await createSink(() => stdout, { plain }).write('abcdef');
     expect({ taken, rest: stdout.taken.join('') }).toEqual({ taken: 'abc', rest: 'def' });
+  });
+
+  it('gives up on a reader that has stopped reading, after a signal', async () => {
+    const stopping = new AbortController();
+    const { signal: stop } = stopping;
+    const reason = new CliError('interrupted', 'Interrupted.');
+    const stuck = () => createSink(() => new Writable({ write: () => undefined }), { stop });
+    const sink = stuck();
+    const writing = sink.write('a');
+    stopping.abort(reason);
+    await expect(writing).rejects.toBe(reason);
+    await expect(sink.write('b')).rejects.toBe(reason);
+    await expect(stuck().write('a')).rejects.toBe(reason);
+    // Other readers still get what is written.
+    const stdout = new Failing(2, 'EIO');
+    const quick = createSink(() => stdout, { stop });
+    await quick.write('a');
+    await quick.write('b');
+    expect(stdout.taken).toEqual(['a', 'b']);
   });
 
   it('throws a storage error if the stream throws', async () => {

@@ -22,6 +22,7 @@ describe('wrapped', () => {
   test('keeps a long word whole for copying', () => {
     const link = 'https://example.com/a/long/path';
     expect(wrapped(`Open ${link} now`, 12)).toBe(`Open\n${link}\nnow`);
+    expect(wrapped(`  ${link}`, 12, 4)).toBe(`  ${link}`);
   });
 
   test('never wraps a command', () => {

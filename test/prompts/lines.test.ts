@@ -25,12 +25,12 @@ const LIST = `Offer
 const NUMBER = (at: number) => `Number, or a part of the name [${at}] `;
 const NUMBERS = (now: string) => `Numbers separated by spaces, or none [${now}] `;
 
-const text = (more: { initial?: string; check?: typeof short }) =>
+const text = (more: { initial?: string; check?: (text: string) => string | undefined }) =>
   ({ form: 'text', message: 'Name', initial: undefined, check: undefined, ...more }) as const;
 const confirm = (initial: boolean) => ({ form: 'confirm', message: 'Go?', initial }) as const;
 const choose = (initial?: number) =>
   ({ form: 'choose', message: 'Offer', choices: CARDS, initial }) as const;
-const several = (least: number, ...checked: number[]) =>
+const several = (least: 0 | 1, ...checked: number[]) =>
   ({
     form: 'several',
     message: 'Offer',
@@ -44,8 +44,8 @@ test.each<[Question, typed: string, answer: unknown, printed: string]>([
   [text({}), 'box\n', 'box', 'Name '],
   [text({ initial: 'old' }), '\r', 'old', 'Name [old] '],
   [text({ check: short }), 'ab\r\nabc\n', 'abc', 'Name   too short\nName '],
-  // Ctrl-U removes the line, and DEL a character.
-  [KEY, 'xy\u0015abd\u007fc\r', 'abc', 'Key (input hidden) \n'],
+  // Ctrl-U removes the line, and DEL a character. Ctrl-A does nothing.
+  [KEY, 'xy\u0015ab\u0001d\u007fc\r', 'abc', 'Key (input hidden) \n'],
   [confirm(true), '\n', true, 'Go? yes or no [yes] '],
   [confirm(false), '\n', false, 'Go? yes or no [no] '],
   [confirm(true), 'no\n', false, 'Go? yes or no [yes] '],
@@ -70,4 +70,36 @@ test.each<[Question, typed: string, answer: unknown, printed: string]>([
   ],
 ])('asks %j, and %j answers %j', async (question, typed, answer, printed) => {
   expect(await asked(question, typed)).toEqual({ answer, printed });
+});
+
+let stopping: AbortController;
+const stops = () => {
+  stopping.abort();
+  return 'too short';
+};
+
+/** Each row is a question, what a person types, whether stdin ends then, and all that is printed. */
+test.each<[Question, typed: string, ends: boolean, printed: string]>([
+  [KEY, 'ab\u0003', false, 'Key (input hidden) \n'],
+  [KEY, 'ab\u0004', false, 'Key (input hidden) \n'],
+  [KEY, 'ab', true, 'Key (input hidden) \n'],
+  [text({ check: stops }), 'a\n', false, 'Name   too short\nName \n'],
+  [confirm(true), 'a\n', true, 'Go? yes or no [yes]   type yes or no\nGo? yes or no [yes] \n'],
+])('cancels %j after %j', async (question, typed, ends, printed) => {
+  const raw: boolean[] = [];
+  const [stdin, stderr] = [
+    Object.assign(new PassThrough(), { setRawMode: (on: boolean) => raw.push(on) }),
+    new PassThrough(),
+  ];
+  stopping = new AbortController();
+  const options = { stdin, stderr, signal: stopping.signal, env: {}, colour: false };
+  const answer = lineAsker(options)(question);
+  stdin.write(typed);
+  if (ends) stdin.end();
+  await expect(answer).rejects.toThrow('Cancelled.');
+  expect({ printed: String(stderr.read()), raw }).toEqual({
+    printed,
+    raw: question === KEY ? [true, false] : [],
+  });
+  expect(stdin.listenerCount('data')).toBe(0);
 });

@@ -114,6 +114,18 @@ describe('cancelling a prompt', () => {
     });
   }
 
+  it.each([
+    ['the end of a closed terminal', 2 ** 30, 'The terminal closed.'],
+    ["the end of a program's own stream", undefined, 'Cancelled.'],
+  ])('says why a prompt ends at %s', async (_what, fd, message) => {
+    const person = new Person();
+    Object.assign(person.stdin, { fd });
+    const refused = expect(person.prompts.text('Q?')).rejects.toThrow(message);
+    await person.reads('Q?');
+    person.stdin.end();
+    await refused;
+  });
+
   it('rejects a prompt immediately if stdin has ended', async () => {
     const person = new Person();
     person.stdin.end();

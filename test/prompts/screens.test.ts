@@ -7,9 +7,10 @@ import { createEmulator } from '../output/emulator.ts';
 const ENTER = '\r';
 const DOWN = '\u001b[B';
 
-/** A terminal of 60 columns and 9 rows. */
-function atTerminal(colour: boolean) {
-  const { stream: stderr, screen, writes } = createEmulator(60, 9);
+/** A terminal of 9 rows; without columns, its size is unknown. */
+function atTerminal(colour: boolean, columns: number) {
+  const { stream: stderr, screen, writes } = createEmulator(columns || 100, 9);
+  if (columns === 0) Object.assign(stderr, { columns, rows: 0 });
   const stdin = Object.assign(new PassThrough({ autoDestroy: false }), {
     isTTY: true,
     setRawMode: () => undefined,
@@ -50,8 +51,13 @@ const several = (cursor: number, chosen: readonly number[], ...below: string[]) 
 type Ask = (prompts: Prompts) => Promise<unknown>;
 type Step = readonly [keys: string, screen: string];
 
-async function draws(ask: Ask, steps: readonly Step[], answer: unknown): Promise<void> {
-  const { stdin, screen, prompts } = atTerminal(false);
+async function draws(
+  ask: Ask,
+  steps: readonly Step[],
+  answer: unknown,
+  columns = 60,
+): Promise<void> {
+  const { stdin, screen, prompts } = atTerminal(false, columns);
   const answered = ask(prompts);
   for (const [keys, shown] of steps) {
     stdin.write(keys);
@@ -131,8 +137,40 @@ test.each([
   await draws(ask, steps, answer === 'Yes');
 });
 
+test.each([
+  [38, '↑↓ navigate · space select · ⏎ submit'],
+  [37, '↑↓ navigate · ⏎ submit'],
+  [22, '↑↓ navigate · ⏎ subm…'],
+])('names the keys that fit into %i columns: %s', async (columns, keys) => {
+  const ask = (prompts: Prompts) => prompts.chooseSeveral('Offers?', rows(1));
+  const screen = `? Offers?\n❯◯ offer-1  1 GB\n\n${keys}`;
+  await draws(
+    ask,
+    [
+      ['', screen],
+      [ENTER, '✔ Offers?'],
+    ],
+    [],
+    columns,
+  );
+});
+
+test('assumes 80 columns and 24 rows on a terminal of unknown size', async () => {
+  const ask = (prompts: Prompts) => prompts.choose('Offer?', [{ name: 'x'.repeat(90), value: 1 }]);
+  const screen = `? Offer?\n❯ ${'x'.repeat(76)}…\n\n${KEYS}`;
+  await draws(
+    ask,
+    [
+      ['', screen],
+      [ENTER, `✔ Offer? ${'x'.repeat(69)}…`],
+    ],
+    1,
+    0,
+  );
+});
+
 test('colours the mark, the question, the answer and the keys', async () => {
-  const { stdin, screen, writes, prompts } = atTerminal(true);
+  const { stdin, screen, writes, prompts } = atTerminal(true, 60);
   const answered = prompts.chooseSeveral('Offers?', rows(2), { least: 1 });
   await expect.poll(screen).toMatch(/submit$/);
   stdin.write(` ${ENTER}`);

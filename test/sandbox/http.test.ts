@@ -1,7 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
+import { pageOf } from '../../src/sandbox/http/page.ts';
+import { serveHttp } from '../../src/sandbox/http/server.ts';
+import type { Instance } from '../../src/sandbox/store/state.ts';
 import { withLock } from '../../src/system/lock.ts';
 import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 
@@ -267,6 +271,37 @@ describe('the server', () => {
     await b.sandbox.advance(30 * DAY);
     const answer = await fetch(`${b.url}/users/me`, { headers: { 'X-API-KEY': b.apiKey } });
     expect(answer.headers.get('date')).toBe('Tue, 31 Mar 2026 12:00:00 GMT');
+  });
+
+  test('responds with 500, and with the reason if it is meant for users', async () => {
+    const b = await bench();
+    await writeFile(b.file, '{}');
+    const failed = { statusCode: 500, error: 'Internal Server Error' };
+    expect(await (await fetch(`${b.url}/users/me`)).json()).toEqual({
+      ...failed,
+      message: `could not read the sandbox's state ${b.file}. The file is unchanged; reset the sandbox to replace it.`,
+    });
+    const fault = async () => Promise.reject(new Error('a bug'));
+    const serving = { operations: [], run: fault, page: fault, now: () => 0, onRequest: undefined };
+    const server = await serveHttp(serving, 0);
+    onTestFinished(() => server.close());
+    expect(await (await fetch(server.url)).json()).toEqual({
+      ...failed,
+      message: 'The sandbox failed',
+    });
+  });
+
+  const port = (more: object) => ({ dockerConfig: { ports: [more] }, templateId: null });
+  test.each([
+    ['a published port', port({ internal_port: 80, external_port: 8080 }), 'Port 8080 on box'],
+    ['an internal port', port({ internal_port: 8080 }), 'Port 8080 on box'],
+    ['an external port', port({ external_port: 8080 }), 'Port 8080 on box'],
+    ['another port', port({ internal_port: 8080, external_port: 80 }), undefined],
+    ['no container', { dockerConfig: null, templateId: null }, undefined],
+    ['a stopped instance', { ...port({ internal_port: 8080 }), status: 'STOPPED' }, undefined],
+  ])('shows the page of %s', (_what, more, title) => {
+    const instance = { name: 'box', status: 'ACTIVE', ...more } as unknown as Instance;
+    expect(/<title>(.*)<\/title>/.exec(pageOf(instance, 8080) ?? '')?.[1]).toBe(title);
   });
 
   test('reports a port in use as a usage error', async () => {

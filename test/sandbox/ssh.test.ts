@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, readFile, realpath, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, readFile, realpath, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
@@ -42,13 +42,14 @@ afterEach(async () => {
 async function connected(
   config: ConnectConfig = { privateKey: own.private },
   publicKeys: readonly string[] = [own.public],
+  offerId = '81008100-0000-4000-8000-000000000004',
 ) {
   const [stdin, stdout] = [new PassThrough(), new PassThrough()];
   const instance = {
     id: ID,
     name: 'trainer',
     status: 'ACTIVE',
-    offerId: '81008100-0000-4000-8000-000000000004',
+    offerId,
     imageId: '',
     templateId: JUPYTERLAB,
     sshKeys: publicKeys.map((publicKey) => ({ publicKey })),
@@ -65,6 +66,11 @@ async function connected(
   return client;
 }
 
+const opening = <T>(open: (done: (error: Error | undefined, opened: T) => void) => void) =>
+  new Promise<T>((resolve, reject) =>
+    open((error, opened) => (error ? reject(error) : resolve(opened))),
+  );
+
 /** Runs a command and returns its exit code, signal and output. */
 async function ran(
   client: ssh2.Client,
@@ -72,9 +78,7 @@ async function ran(
   options: ssh2.ExecOptions = {},
   stdin?: string,
 ) {
-  const channel = await new Promise<ClientChannel>((resolve, reject) =>
-    client.exec(command, options, (error, opened) => (error ? reject(error) : resolve(opened))),
-  );
+  const channel = await opening<ClientChannel>((done) => client.exec(command, options, done));
   const [stdout, stderr] = [text(channel), text(channel.stderr)];
   let [code, signal]: [number | null, string | undefined] = [null, undefined];
   channel.on('exit', (ended: number | null, name?: string) => {
@@ -128,6 +132,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
 
   test("shows the cards of the instance's offer, and their load", async () => {
     await writeLoad(file, ID, 50);
+    const { folder, mark, hostKey } = placeOf(file, ID);
+    await symlink('/tmp', join(folder, 'bin'));
     const client = await connected();
     const query =
       '--query-gpu=index,name,uuid,driver_version,memory.total,memory.used,utilization.gpu';
@@ -139,6 +145,28 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
         `${at}, NVIDIA H100 80GB, GPU-${ID.slice(0, -2)}0${at}, 550.90.07, 81920 MiB, 36864 MiB, 50 %\n`,
     );
     expect(stdout).toBe(cards.join(''));
+    expect(lstatSync(join(folder, 'bin')).isDirectory()).toBe(true);
+    const key = readFileSync(hostKey, 'utf8');
+    await utimes(mark, 1000, 1000);
+    const again = await connected(undefined, undefined, 'gone');
+    expect((await ran(again, `nvidia-smi ${query} --format=csv,noheader`)).stdout).toBe(
+      `0, GPU, GPU-${ID.slice(0, -2)}00, 550.90.07, 24576 MiB, 11059 MiB, 50 %\n`,
+    );
+    again.end();
+    expect([readFileSync(hostKey, 'utf8'), statSync(mark).mtimeMs]).toEqual([key, 1_000_000]);
+  });
+
+  test.each([
+    ['/bin/bash', false],
+    ['script, which the shell needs for a terminal,', true],
+  ])('says that it could not start %s', async (what, pty) => {
+    const client = await connected();
+    await rm(placeOf(file, ID).home, { recursive: true });
+    expect(await ran(client, 'true', { pty })).toEqual({
+      ...{ code: 127, signal: undefined, stdout: '' },
+      stderr: `gpucloud: could not start ${what} on this computer.\n`,
+    });
+    client.end();
   });
 
   test('shows in /proc how busy the instance was since the last look', async () => {
@@ -202,7 +230,12 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   test('closes a connection once its instance has stopped', async () => {
     const client = await connected();
     const closed = new Promise<void>((resolve) => client.on('close', () => resolve()));
-    await rm(placeOf(file, ID).mark);
+    const { mark, proc } = placeOf(file, ID);
+    const shown = join(proc, 'uptime');
+    await utimes(shown, 1000, 1000);
+    // It stays open, and writes what is new.
+    await expect.poll(() => statSync(shown).mtimeMs).not.toBe(1_000_000);
+    await rm(mark);
     await closed;
     await Promise.all(served);
   });
@@ -212,7 +245,11 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     needs('Linux'),
     async () => {
       const client = await connected();
-      await ran(client, 'sleep 60 >/dev/null 2>&1 & echo $! >pid');
+      // The process has no environment, but its parent is of the instance.
+      await ran(
+        client,
+        `sh -c 'env -i sleep 60 & echo $! >pid; wait' >/dev/null 2>&1 & until [ -s pid ]; do sleep 0.05; done`,
+      );
       client.end();
       const { folder, home } = placeOf(file, ID);
       const pid = Number(await readFile(join(home, 'pid'), 'utf8'));
@@ -230,10 +267,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     ['ends with it', true],
   ])('a command whose terminal closes %s', needs('Linux'), async (_what, pty) => {
     const client = await connected();
-    const channel = await new Promise<ClientChannel>((resolve, reject) =>
-      client.exec('echo $$ >pid; sleep 60', { pty }, (error, opened) =>
-        error ? reject(error) : resolve(opened),
-      ),
+    const channel = await opening<ClientChannel>((done) =>
+      client.exec('echo $$ >pid; sleep 60', { pty }, done),
     );
     const written = join(placeOf(file, ID).home, 'pid');
     await until(() => existsSync(written) && readFileSync(written, 'utf8').endsWith('\n'));
@@ -247,12 +282,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
 
   test('sends a signal to a command', async () => {
     const client = await connected();
-    const channel = await new Promise<ClientChannel>((resolve, reject) =>
-      client.exec(
-        'trap "echo term; exit 3" TERM; echo ready; while :; do sleep 0.05; done',
-        (error, opened) => (error ? reject(error) : resolve(opened)),
-      ),
-    );
+    const trap = 'trap "echo term; exit 3" TERM; echo ready; while :; do sleep 0.05; done';
+    const channel = await opening<ClientChannel>((done) => client.exec(trap, done));
     let stdout = '';
     const closed = new Promise<void>((resolve) => channel.on('close', () => resolve()));
     channel.on('data', (chunk: Buffer) => {
@@ -274,14 +305,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     onTestFinished(() => void server.close());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    const forward = (host: string, to: number, from = 1) =>
-      new Promise<ClientChannel | 'refused'>((resolve) =>
-        client.forwardOut('127.0.0.1', from, host, to, (error, channel) =>
-          resolve(error ? 'refused' : channel),
-        ),
-      );
-    const opened = async (host = '127.0.0.1', from?: number) => {
-      const channel = await forward(host, port, from);
+    const opened = async (host = '127.0.0.1', from = 1) => {
+      const channel = await opening<ClientChannel>((done) =>
+        client.forwardOut('127.0.0.1', from, host, port, done),
+      ).catch(() => 'refused' as const);
       if (channel === 'refused') return channel;
       await once(channel, 'data');
       return channel;
@@ -310,11 +337,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const opened = () =>
-      new Promise<ClientChannel>((resolve, reject) =>
-        client.forwardOut('127.0.0.1', 1, '127.0.0.1', port, (error, channel) =>
-          error ? reject(error) : resolve(channel),
-        ),
-      );
+      opening<ClientChannel>((done) => client.forwardOut('127.0.0.1', 1, '127.0.0.1', port, done));
     const [reset, other] = [await opened(), await opened()];
     const closed = once(reset, 'close');
     reset.resume().write('x');
@@ -326,10 +349,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   test("shows a page in place of the program on a template's port", async () => {
     const client = await connected();
     const asked = async (head: string) => {
-      const channel = await new Promise<ClientChannel>((resolve, reject) =>
-        client.forwardOut('127.0.0.1', 1, 'localhost', 8888, (error, opened) =>
-          error ? reject(error) : resolve(opened),
-        ),
+      const channel = await opening<ClientChannel>((done) =>
+        client.forwardOut('127.0.0.1', 1, 'localhost', 8888, done),
       );
       for (const part of head.split('|')) channel.write(part);
       return text(channel);
@@ -343,6 +364,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
       '<!doctype html>\n<meta charset="utf-8">\n<title>JupyterLab on trainer</title>\n<h1>JupyterLab on trainer</h1>\n<p>A page of the gpucloud sandbox. On a real instance, the program on port 8888 responds here.</p>\n',
     );
     expect(await asked('HEAD / HTTP/1.1\n\n')).toBe(`${head}\r\n\r\n`);
+    expect(await asked('HEAD / HTTP/1.1\n\n|HEAD / HTTP/1.1\n\n')).toBe(`${head}\r\n\r\n`);
     expect(await asked('x'.repeat(70_000))).toBe('');
     client.end();
   });
@@ -351,12 +373,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const client = await connected();
     const sftp = await sftpOf(client);
     const content = Buffer.from(Array.from({ length: 70_000 }, (_, at) => at % 251));
-    await new Promise<void>((resolve, reject) =>
-      sftp.writeFile('data', content, (error) => (error ? reject(error) : resolve())),
+    await opening<unknown>((done) =>
+      sftp.writeFile('data', content, (error) => done(error ?? undefined, null)),
     );
-    const back = await new Promise<Buffer>((resolve, reject) =>
-      sftp.readFile('data', (error, read) => (error ? reject(error) : resolve(read as Buffer))),
-    );
+    const back = await opening<Buffer>((done) => sftp.readFile('data', done));
     client.end();
     expect(back.equals(content)).toBe(true);
     expect((await readFile(join(placeOf(file, ID).home, 'data'))).equals(content)).toBe(true);
@@ -388,38 +408,17 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     const handle = await opened('sub/a', mode.READ | mode.WRITE | mode.CREAT, { mode: 0o640 });
     const content = Buffer.from('first, second');
     await ask((done) => sftp.write(handle, content, 0, content.length, 0, done));
-    await ask((done) =>
-      sftp.fsetstat(
-        handle,
-        { size: 5, mode: 0o611, atime: 1_700_000_007, mtime: 1_700_000_009 },
-        done,
-      ),
-    );
-    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({
-      size: 5,
-      mtime: 1_700_000_009,
-    });
+    const times = { atime: 1_700_000_007, mtime: 1_700_000_009 };
+    await ask((done) => sftp.fsetstat(handle, { size: 5, mode: 0o611, ...times }, done));
+    expect(await ask((done) => sftp.fsetstat(handle, {}, done))).toBeUndefined();
+    expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({ size: 5, ...times });
     await ask((done) => sftp.close(handle, done));
     expect(await ask((done) => sftp.fstat(handle, done))).toBe(status.FAILURE);
-    expect(await statOf('sub/a')).toEqual({
-      mode: '100611',
-      size: 5,
-      atime: 1_700_000_007,
-      mtime: 1_700_000_009,
-    });
-    await ask((done) =>
-      sftp.setstat(
-        'sub/a',
-        { size: 3, mode: 0o755, atime: 1_700_000_008, mtime: 1_700_000_010 },
-        done,
-      ),
-    );
-    expect(await statOf('sub/a')).toEqual({
-      mode: '100755',
-      size: 3,
-      atime: 1_700_000_008,
-      mtime: 1_700_000_010,
-    });
+    expect(await statOf('sub/a')).toEqual({ mode: '100611', size: 5, ...times });
+    const later = { atime: 1_700_000_008, mtime: 1_700_000_010 };
+    await ask((done) => sftp.setstat('sub/a', { size: 3, mode: 0o755, ...later }, done));
+    expect(await ask((done) => sftp.setstat('sub/a', {}, done))).toBeUndefined();
+    expect(await statOf('sub/a')).toEqual({ mode: '100755', size: 3, ...later });
     expect(await opened('sub/a', mode.WRITE | mode.CREAT | mode.EXCL)).toBe(status.FAILURE);
     const end = await opened('sub/a', mode.WRITE | mode.APPEND);
     await ask((done) => sftp.write(end, Buffer.from('xyz'), 0, 3, 0, done));
@@ -449,6 +448,10 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     expect(await ask((done) => sftp.rmdir('sub', done))).toBe(status.FAILURE);
     for (const name of ['b', 'link'])
       expect(await ask((done) => sftp.unlink(`sub/${name}`, done))).toBeUndefined();
+    const leaving = (await ask((done) => sftp.opendir('sub', done))) as Buffer;
+    await rm(join(home, 'sub'), { recursive: true });
+    expect(await ask((done) => sftp.readdir(leaving, done))).toEqual([]);
+    await mkdir(join(home, 'sub'));
     for (let at = 0; at < 120; at += 1) await writeFile(join(home, 'sub', `${at}`), '');
     expect(await listed('sub')).toHaveLength(120);
     await rm(join(home, 'sub'), { recursive: true });
@@ -462,11 +465,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
   });
 });
 
-function sftpOf(client: ssh2.Client): Promise<ssh2.SFTPWrapper> {
-  return new Promise((resolve, reject) =>
-    client.sftp((error, opened) => (error ? reject(error) : resolve(opened))),
-  );
-}
+const sftpOf = (client: ssh2.Client) => opening<ssh2.SFTPWrapper>((done) => client.sftp(done));
 
 /** Offers the instance's key but signs with another key. */
 class Liar extends ssh2.BaseAgent {

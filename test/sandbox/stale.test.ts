@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
 import { manualClock } from '../support/clock.ts';
-import { temporaryFolder } from './support.ts';
+import { bench, temporaryFolder } from './support.ts';
 
 const OWNERS = [process.geteuid?.() ?? 0];
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -53,4 +54,26 @@ test('deletes the folder of an unknown instance after each change, even a refuse
   await mkdir(folder, { recursive: true });
   await expect(sandbox.connect(ID, {} as never)).rejects.toMatchObject({ failure: 'notFound' });
   expect(existsSync(folder)).toBe(false);
+});
+
+test('connects to an instance that runs, and deletes its folder once it is terminated', async () => {
+  const { sandbox, file, call } = await bench();
+  const id = await sandbox.rogue('box');
+  const wire = {
+    ...{ stdin: Readable.from([]), stdout: new PassThrough(), env: {}, platform: 'linux' },
+    signal: new AbortController().signal,
+  };
+  await expect(sandbox.connect(id, wire)).rejects.toMatchObject({
+    failure: 'wrongState',
+    message: 'box is PROVISIONING.',
+  });
+  await sandbox.advance(3_000);
+  await sandbox.connect(id, wire);
+  const folder = join(file.replace('.json', '-instances'), id);
+  expect(existsSync(folder)).toBe(true);
+  await call('POST', `/instances/${id}/terminate`);
+  await sandbox.advance(2_000);
+  expect(existsSync(folder)).toBe(false);
+  await writeFile(file, '{}');
+  await expect(sandbox.connect(id, wire)).rejects.toMatchObject({ failure: 'storage' });
 });

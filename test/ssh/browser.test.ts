@@ -7,29 +7,39 @@ import { no } from '../support/service.ts';
 
 const LINK = 'http://203.0.113.7:8888/?token=f00dfeedf00dfeed';
 
-test("redirects to the link only at the page's address, and doesn't write the token to disk", async () => {
-  const world = await createWorld({ handler: () => no(500, 'unexpected') });
-  const { context } = atTerminal(world, []);
-  const visited: unknown[] = [];
-  async function visit(path: string): Promise<boolean> {
-    const page = await readFile(path, 'utf8');
-    expect(page).not.toContain('f00dfeed');
-    const [address = ''] = /http:[^"]+/.exec(page) ?? [];
-    for (const url of [new URL('/', address), `${address}0`, address]) {
-      const { status, headers } = await fetch(url, { redirect: 'manual' });
-      visited.push(status, headers.get('location'), headers.get('referrer-policy'));
+test.each([
+  [undefined, 302, LINK, ''],
+  ['<p>Lab</p>', 200, null, '<p>Lab</p>'],
+])(
+  "answers only at the page's address, and doesn't write the token to disk: %s",
+  async (page, ...answer) => {
+    const world = await createWorld({ handler: () => no(500, 'unexpected') });
+    const { context } = atTerminal(world, []);
+    const visited: unknown[] = [];
+    async function visit(path: string): Promise<boolean> {
+      const page = await readFile(path, 'utf8');
+      expect(page).not.toContain('f00dfeed');
+      const [address = ''] = /http:[^"]+/.exec(page) ?? [];
+      for (const url of [new URL('/', address), `${address}0`, address]) {
+        const response = await fetch(url, { redirect: 'manual' });
+        const { status, headers } = response;
+        visited.push([status, headers.get('location'), await response.text()]);
+        visited.push(headers.get('referrer-policy'), headers.get('content-type'));
+      }
+      return true;
     }
-    return true;
-  }
-  // Never times out while waiting for the browser.
-  const clock = { ...context.clock, sleep: () => new Promise<never>(() => undefined) };
-  let visits: Promise<boolean> | undefined;
-  const openFile = (path: string) => (visits = visit(path));
-  const host = { ...context.host, openFile };
-  expect(await openInBrowser(LINK, { ...context, clock, host })).toBeUndefined();
-  await visits;
-  expect(visited).toEqual([404, null, null, 404, null, null, 302, LINK, 'no-referrer']);
-});
+    // Never times out while waiting for the browser.
+    const clock = { ...context.clock, sleep: () => new Promise<never>(() => undefined) };
+    let visits: Promise<boolean> | undefined;
+    const openFile = (path: string) => (visits = visit(path));
+    const host = { ...context.host, openFile };
+    expect(await openInBrowser(LINK, { ...context, clock, host }, page)).toBeUndefined();
+    await visits;
+    const nothing = [[404, null, ''], null, null];
+    const type = page === undefined ? null : 'text/html; charset=utf-8';
+    expect(visited).toEqual([...nothing, ...nothing, answer, 'no-referrer', type]);
+  },
+);
 
 test.each([
   ['no browser starts', false, 'No browser found.'],

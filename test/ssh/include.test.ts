@@ -1,7 +1,14 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { addInclude } from '../../src/ssh/hosts/ssh-config.ts';
+import type { Context } from '../../src/context.ts';
+import {
+  addInclude,
+  ensureIncludable,
+  hostsFile,
+  withoutTaken,
+  writeHosts,
+} from '../../src/ssh/hosts/ssh-config.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { fc, runs } from '../support/random.ts';
 
@@ -12,6 +19,44 @@ let config: string;
 beforeEach(async () => {
   folder = await temporaryFolder();
   config = join(folder, '.ssh', 'config');
+});
+
+test.each<[platform: string, state: string, wrong: string | undefined]>([
+  ['linux', '/a b', undefined],
+  ['linux', '/a\\b', '\\'],
+  ['linux', '/a\nb', '\n'],
+  ...['"', '%', '*', '?', '[', '${'].map((wrong): [string, string, string] => [
+    'linux',
+    `/a${wrong}b`,
+    wrong,
+  ]),
+  ['win32', 'C:\\a b', undefined],
+  ['win32', 'C:\\a%b', '%'],
+])('refuses on %s to include files from %j because of %j', async (platform, state, wrong) => {
+  const context = { host: { platform }, folders: async () => ({ state }) } as unknown as Context;
+  const fault = await ensureIncludable(context).catch((error: Error) => error.message);
+  expect(fault).toBe(
+    wrong &&
+      `--install: ssh can't include a file from ${state}: its path contains ${JSON.stringify(wrong)}`,
+  );
+});
+
+test("names the folder or file of other profiles' hosts that it can't read or write", async () => {
+  const context = {
+    folders: async () => ({ state: folder }),
+    settings: async () => ({}),
+  } as unknown as Context;
+  const file = await hostsFile(context);
+  await mkdir(join(folder, 'ssh', 'other.conf'), { recursive: true });
+  await expect(withoutTaken([], context)).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Could not read ${join(folder, 'ssh')} (EISDIR).`,
+  });
+  await mkdir(file.path);
+  await expect(writeHosts(file, '')).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Could not write ${file.path} (EISDIR).`,
+  });
 });
 
 describe('the Include line in ~/.ssh/config', () => {
@@ -56,6 +101,12 @@ describe('the Include line in ~/.ssh/config', () => {
     await addInclude(config, OURS);
     expect((await stat(join(folder, '.ssh'))).mode & 0o777).toBe(0o700);
     expect((await stat(config)).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps the mode of the folder', async () => {
+    await mkdir(join(folder, '.ssh'), { mode: 0o750 });
+    await addInclude(config, OURS);
+    expect((await stat(join(folder, '.ssh'))).mode & 0o777).toBe(0o750);
   });
 
   test('keeps a symlinked ssh config and the mode of its target', async () => {

@@ -48,6 +48,20 @@ test.each([
   expect(await signIn('key', true)).toBe(isStored);
 });
 
+test('names the file that could not be changed, and does not sign in if it is unreadable', async () => {
+  const how = { knownHosts, options: [], words: [] };
+  const spoil = async () => {
+    await rm(knownHosts);
+    await mkdir(knownHosts);
+    return { result: 1, isTrusted: true };
+  };
+  await expect(storeHostKey(ID, how, spoil)).rejects.toMatchObject({
+    failure: 'storage',
+    message: `Could not store the host key in ${knownHosts} (EISDIR).`,
+  });
+  await expect(storeHostKey(ID, how, spoil)).rejects.toMatchObject({ code: 'EISDIR' });
+});
+
 test('removes its own file if the sign-in throws', async () => {
   const thrown = new Error('stopped');
   const how = { knownHosts, options: [], words: [] };

@@ -1,5 +1,18 @@
 import { expect, test } from 'vitest';
-import { ensureSandboxSsh } from '../../src/ssh/sandbox-proxy.ts';
+import type { Context } from '../../src/context.ts';
+import { ensureSandboxSsh, sandboxPage } from '../../src/ssh/sandbox-proxy.ts';
+
+test.each([
+  [8888, true, 'page of box 8888'],
+  [8888, false, undefined],
+  [null, true, undefined],
+])('shows the page of port %s, with the sandbox %j: %s', async (port, sandbox, page) => {
+  const context = {
+    settings: async () => ({ sandbox }),
+    sandbox: async () => ({ page: (id: string, at: number) => `page of ${id} ${at}` }),
+  } as unknown as Context;
+  expect(await sandboxPage('box', port, context)).toBe(page);
+});
 
 test.each([
   ['win32', true, 'Sandbox instances have no SSH on Windows.'],

@@ -44,9 +44,13 @@ describe('signing in to an instance', () => {
           ['.pub', public_key],
         ] as const)
           await writeFile(join(home, '.ssh', `${name}${end}`), text);
+    // No key, but a folder.
+    await writeFile(join(home, '.ssh', 'd'), '');
+    await mkdir(join(home, '.ssh', 'd.pub'));
+    if (without.includes('state')) await writeFile(join(home, 'state'), '');
     let lists = 0;
     const context = {
-      host: { home },
+      host: without === 'home' ? {} : { home },
       folders: async () => ({ state: join(home, 'state') }),
       api: async () => ({
         sshKeys: {
@@ -100,7 +104,15 @@ describe('signing in to an instance', () => {
       { agent: HOME.public_key, without: ALL },
       [STORED, 'agent', 'key k2', 0],
     ],
+    [
+      "a key in the agent that can't be stored",
+      [WORK],
+      { agent: WORK.public_key, without: `${ALL} state` },
+      ['', 'agent', 'key work', 0],
+    ],
     ['no key', [], {}, ['', 'nothing', NONE, 0]],
+    ['a key without an ID', [{ ...WORK, id: null }], {}, ['', 'nothing', NONE, 0]],
+    ['no home folder', [WORK], { without: 'home' }, ['', 'nothing', NONE, 0]],
     ['a key of another computer', [WORK], { without: 'a_work' }, ['', 'nothing', NONE, 0]],
     ['a hidden key', [hide(WORK), HOME], {}, [FILE, 'nothing', `key ${FILE}`, 1]],
     ['a hidden key without a list', [hide(WORK)], { fault: refused }, ['', 'nothing', UNKNOWN, 1]],

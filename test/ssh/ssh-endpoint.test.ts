@@ -16,52 +16,18 @@ const SSH = { knownHosts: '/state/ssh/known_hosts', options: [], words: [] };
 
 /** Words that a hostile or broken service could send. */
 const HOSTILE = [
-  '-oProxyCommand=touch${IFS}/tmp/x',
-  '-oProxyCommand=id',
-  '-l',
-  '--',
-  '127.0.0.1 -oProxyCommand=id',
-  '127.0.0.1\n  ProxyCommand id',
-  '127.0.0.1\r\nHost *',
-  '127.0.0.1\u2028Host *',
-  '127.0.0.1\0x',
-  '$(id)',
-  '`id`',
-  ';id',
-  '%h',
-  '%%',
-  'root@evil.example',
-  'evil.example:22',
-  '[::1]',
-  'fe80::1%eth0',
-  '1',
-  '2130706433',
-  '0x7f.1',
-  '127.1',
-  '010.0.0.1',
-  'ro ot',
-  "ro'ot",
-  'ro"ot',
-  'root#',
-  '*',
-  '!x',
-  '?',
-  '~/.ssh',
-  '',
-  ' ',
+  ...['-oProxyCommand=touch${IFS}/tmp/x', '-oProxyCommand=id', '-l', '--'],
+  ...['127.0.0.1 -oProxyCommand=id', '127.0.0.1\n  ProxyCommand id', '127.0.0.1\r\nHost *'],
+  ...['127.0.0.1\u2028Host *', '127.0.0.1\0x', '$(id)', '`id`', ';id', '%h', '%%'],
+  ...['root@evil.example', 'evil.example:22', '[::1]', 'fe80::1%eth0', '1', '2130706433', '0x7f.1'],
+  ...['127.1', '010.0.0.1', 'ro ot', "ro'ot", 'ro"ot', 'root#', '*', '!x', '?', '~/.ssh', '', ' '],
   'a'.repeat(300),
   '\u202eroot',
 ];
 
 const GOOD = [
-  '203.0.113.7',
-  '2001:db8::5',
-  '0:0:0:0:0:0:0:1',
-  'gpu-1.example.com',
-  'Trainer.Example.COM',
-  'root',
-  'ubuntu',
-  'my_user-1',
+  ...['203.0.113.7', '2001:db8::5', '0:0:0:0:0:0:0:1', 'gpu-1.example.com', 'Trainer.Example.COM'],
+  ...['root', 'ubuntu', 'my_user-1'],
 ];
 
 const piece = fc.oneof(
@@ -123,20 +89,11 @@ describe('an SSH endpoint from the service', () => {
           ? `${endpoint.user}@[${endpoint.host}]`
           : destination;
         expect(scpArgv(endpoint, SSH, { sources: ['-a'], target: 'b', from: 'here' })).toEqual([
-          'scp',
-          ...OURS,
-          '-P',
-          String(endpoint.port),
-          '--',
-          './-a',
-          `${place}:b`,
+          ...['scp', ...OURS, '-P', String(endpoint.port), '--', './-a', `${place}:b`],
         ]);
-        expect(tunnelArgv(endpoint, SSH, { local: 1, remote: 2 }).slice(-6)).toEqual(
-          [
-            ...['-N', '-L', '127.0.0.1:1:localhost:2', '-p', String(endpoint.port), '--'],
-            destination,
-          ].slice(-6),
-        );
+        expect(tunnelArgv(endpoint, SSH, { local: 1, remote: 2 }).slice(-6)).toEqual([
+          ...['-L', '127.0.0.1:1:localhost:2', '-p', String(endpoint.port), '--', destination],
+        ]);
         expect(probeArgv(endpoint, SSH).slice(-4)).toEqual([
           ...['-p', String(endpoint.port), '--', destination],
         ]);
@@ -179,10 +136,8 @@ describe('an SSH endpoint from the service', () => {
       fc.property(instance, text, (sent, name) => {
         const [entry] = hostEntries([{ ...sent, name, status: 'ACTIVE' }]);
         if (entry === undefined) return;
-        const lines = hostBlock(entry, {
-          knownHosts: '/with blank/known_hosts',
-          options: [],
-        }).split('\n');
+        const ssh = { knownHosts: '/with blank/known_hosts', options: [] };
+        const lines = hostBlock(entry, ssh).split('\n');
         expect(lines).toHaveLength(LINES.length);
         for (const [at, line] of lines.entries()) expect(line).toMatch(LINES[at] ?? /(?!)/);
       }),
@@ -191,17 +146,8 @@ describe('an SSH endpoint from the service', () => {
   });
 
   test('uses only an ID as the ssh host if two instances share a name', () => {
-    const box = {
-      name: 'box',
-      status: 'ACTIVE',
-      ip_address: '203.0.113.7',
-      ssh_username: 'root',
-      ssh_port: 22,
-    };
-    const entries = hostEntries([
-      { ...box, id: ID },
-      { ...box, id: 'other' },
-    ]);
+    const box = { name: 'box', status: 'ACTIVE', ip_address: '203.0.113.7', ssh_port: 22 };
+    const entries = hostEntries([ID, 'other'].map((id) => ({ ...box, id, ssh_username: 'root' })));
     expect(entries.map(({ hosts }) => hosts)).toEqual([[`gpucloud-${ID}`], ['gpucloud-other']]);
   });
 });

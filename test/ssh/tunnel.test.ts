@@ -7,7 +7,7 @@ import { CliError } from '../../src/errors.ts';
 import { redirectOf } from '../support/browser.ts';
 import { freePort, listenOn } from '../support/ports.ts';
 import { type CliOptions, createWorld, type World } from '../support/run-cli.ts';
-import { ok } from '../support/service.ts';
+import { type Answer, no, ok } from '../support/service.ts';
 import { turns, until } from '../support/until.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -28,6 +28,7 @@ const ENDPOINTS = [
 
 let world: World;
 let instance: Record<string, unknown>;
+let answer: () => Answer;
 
 beforeEach(async () => {
   instance = {
@@ -35,7 +36,8 @@ beforeEach(async () => {
     ...{ ssh_username: 'root', ssh_port: 22 },
     connection_info: { type: 'template', secrets: { TOKEN }, endpoints: ENDPOINTS },
   };
-  world = await createWorld({ handler: () => ok(instance) });
+  answer = () => ok(instance);
+  world = await createWorld({ handler: () => answer() });
   await mkdir(join(world.home, 'bin'));
 });
 
@@ -108,6 +110,13 @@ describe('the ports of a tunnel', () => {
     instance = { ...instance, connection_info: { type: 'template', secrets: {}, endpoints } };
     expect(await forwarded('0:web')).toMatchObject({ code: 0, remote: 8080, stderr: '' });
     expect(await forwarded()).toMatchObject({ code: 0, remote: 8080 });
+    const only = [{ name: 'app', port: 6006, protocol: 'TCP' }];
+    instance = { ...instance, connection_info: { type: 'template', endpoints: only } };
+    expect(await forwarded()).toMatchObject({ code: 0, remote: 6006 });
+    only.push({ name: 'web', port: 8080, protocol: 'TCP' });
+    expect((await tunnel()).stderr).toBe(
+      'error: box has no main endpoint.\nhint: available: app, web\n',
+    );
   });
 
   test('of an instance without endpoints need a number', async () => {
@@ -170,7 +179,8 @@ async function heldWith(more: CliOptions, words: readonly string[], isReady: () 
 describe('a tunnel', () => {
   test('prints its link once it is open, and what ssh says before and after, once each', async () => {
     const failed = 'channel 2: open failed: connect failed: Connection refused';
-    await sshThat(['Welcome', OPEN, failed, failed, 'hold']);
+    const plain = 'channel 3: open failed: connect failed';
+    await sshThat(['Welcome', OPEN, failed, failed, plain, 'Killed by signal 15.', 'hold']);
     const { code, stdout, stderr } = await held('0:lab');
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\*{8}\n$/);
     const lines = stderr.split('\n');
@@ -180,6 +190,7 @@ describe('a tunnel', () => {
         'Welcome',
         'Forwarding port 8888 of box until Ctrl-C:',
         'Nothing listens on port 8888 of box (Connection refused). Start a program on that port.',
+        'Nothing listens on port 8888 of box. Start a program on that port.',
         'The token in the link is masked: --show-secrets shows it, --open opens the link.',
       ],
     });
@@ -234,23 +245,24 @@ describe('a tunnel', () => {
     });
   });
 
-  test('opens again, each time with the address that the service names', async () => {
+  test('opens again at the address that the service names, or the last one while it is down', async () => {
     await sshThat([OPEN, LOST], [REFUSED], [OPEN, LOST], [OPEN, 'hold']);
     let last = 0;
     const { sleep } = world.clock;
     world.clock.sleep = (...given) => {
       last += 1;
       instance = { ...instance, ip_address: `192.0.2.${last}` };
+      if (last === 3) answer = () => no(503, 'down');
       return sleep(...given);
     };
     const { code, stderr } = await held('0:app');
     expect((await callsOfSsh()).map((words) => /192\.0\.2\.\d+$/.exec(words)?.[0])).toEqual([
-      ...['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.3'],
+      ...['192.0.2.1', '192.0.2.1', '192.0.2.2', '192.0.2.2'],
     ]);
     expect({ code, stderr, slept: world.clock.slept }).toEqual({
       code: 0,
-      // The pause doubles until the tunnel is open again.
-      slept: [1_000, 2_000, 1_000],
+      // The pause doubles until the tunnel is open again. The last read is repeated.
+      slept: [1_000, 2_000, 1_000, 250, 500],
       stderr: [
         FORWARDING,
         LOST,
@@ -283,7 +295,18 @@ describe('a tunnel', () => {
   });
 
   test.each([
-    ['that never opens', [[LOST]], [], [`error: Could not open the tunnel: ${LOST}`, SIGN_IN]],
+    [
+      'that never opens',
+      [['Welcome', LOST]],
+      [],
+      ['Welcome', `error: Could not open the tunnel: ${LOST}`, SIGN_IN],
+    ],
+    [
+      'whose ssh says nothing',
+      [[]],
+      [],
+      ['error: Could not open the tunnel: ssh exited with 255', SIGN_IN],
+    ],
     [
       'that is lost with --no-reconnect',
       [[OPEN, LOST]],
@@ -304,6 +327,25 @@ describe('a tunnel', () => {
     const { code, stderr } = await tunnel('0:app', ...flags);
     expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join('\n')}\n` });
     expect(await callsOfSsh()).toHaveLength(calls.length);
+  });
+
+  test('is closed by Ctrl-C while it waits to reconnect', async () => {
+    await sshThat([OPEN, LOST]);
+    const first = new AbortController();
+    const reason = new CliError('interrupted', 'Interrupted.');
+    world.clock.sleep = async () => {
+      first.abort(reason);
+      throw reason;
+    };
+    const { code, stderr } = await world.cli(['instances', 'tunnel', ID, '0:app', '--debug'], {
+      env: env(),
+      interrupts: { first: first.signal, second: new AbortController().signal },
+    });
+    expect({ code, lines: stderr.split('\n').slice(-6) }).toEqual({
+      code: 0,
+      lines: [FORWARDING, OPEN, LOST, RECONNECTING, 'Closed the tunnel.', ''],
+    });
+    expect(await callsOfSsh()).toHaveLength(1);
   });
 
   test('is closed if its link can not be printed', async () => {

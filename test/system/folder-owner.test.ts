@@ -1,7 +1,8 @@
-import { chownSync, lstatSync, writeFileSync } from 'node:fs';
+import fs, { chownSync, lstatSync, writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { openConfig } from '../../src/config/index.ts';
 import { remedyOf } from '../../src/journal/files.ts';
 import { privateFolder, readOwn, replaceFile, takeFolderOwner } from '../../src/system/files.ts';
@@ -35,6 +36,21 @@ describe("root in another user's folder", needs('root'), () => {
       expect(ownerOf(name), name).toEqual([USER, GROUP]);
     }
     expect(lstatSync(join(folder, 'a', 'b', 'file')).mode & 0o777).toBe(0o600);
+  });
+
+  test('leaves no folder and no lock that it may not give to the owner', async () => {
+    const fault = Object.assign(new Error('no'), { code: 'EPERM' });
+    vi.spyOn(fs, 'lchownSync').mockImplementation(() => {
+      throw fault;
+    });
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      vi.restoreAllMocks();
+      syncBuiltinESMExports();
+    });
+    await expect(privateFolder(join(folder, 'a'))).rejects.toBe(fault);
+    await expect(withLock(join(folder, 'file'), async () => 'done')).rejects.toBe(fault);
+    expect(fs.readdirSync(folder)).toEqual([]);
   });
 
   test('takes files back from root when it rewrites them', async () => {

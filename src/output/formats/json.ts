@@ -11,7 +11,7 @@ export function jsonLine(value: unknown): string {
 }
 
 function encode(value: unknown, indent: number): string {
-  return escapeUnseen(JSON.stringify(value, null, indent) ?? 'null');
+  return escapeUnseen(JSON.stringify(value, null, indent));
 }
 
 export function jsonWriter<T>({ data }: Forms<T>): Writer<T> {

@@ -59,16 +59,15 @@ type Parser = Pick<typeof import('@jmespath-community/jmespath'), 'compile' | 't
 function parsed(expression: string, { compile, tokenize }: Parser) {
   try {
     return compile(expression);
-  } catch (error) {
+  } catch {
     const starts = tokenize(expression).map(({ start }) => start);
     const at = starts.findIndex((_, index) => {
       const fault = faultOf(() => compile(expression.slice(0, starts[index + 1])));
       return fault !== undefined && !/EOF/.test(fault);
     });
-    if (!/^Syntax error/.test(faultOf(() => compile(expression)) ?? '')) throw error;
-    if (at < 0) throw new Error('the expression is incomplete');
-    const word = expression.slice(starts[at], starts[at + 1]).trim();
-    throw new Error(`unexpected ${word} at character ${(starts[at] ?? 0) + 1}`);
+    const [start, end] = at < 0 ? [] : starts.slice(at);
+    if (start === undefined) throw new Error('the expression is incomplete');
+    throw new Error(`unexpected ${expression.slice(start, end).trim()} at character ${start + 1}`);
   }
 }
 
@@ -97,12 +96,12 @@ function faultOf(work: () => unknown): string | undefined {
     work();
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : undefined;
+    return (error as Error).message;
   }
 }
 
 function wrong(expression: string, error: unknown) {
-  const reason = error instanceof Error ? error.message : String(error);
+  const { message: reason } = error as Error;
   const hint = expression.includes('`')
     ? "put text in single quotes: name=='box'; backticks are for JSON"
     : /^unexpected -?\d/.test(reason)

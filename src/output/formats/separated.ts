@@ -34,13 +34,6 @@ const SAFE_CSV: Dialect = {
   quote: (text) => CSV.quote(FORMULA.test(text) ? `'${text}` : text),
 };
 
-const TSV_ESCAPES: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  '\t': '\\t',
-  '\n': '\\n',
-  '\r': '\\r',
-};
-
 /**
  * Escapes as `\t`, `\n`, `\r` and `\\`, so that each line is one row and each tab separates two
  * columns.
@@ -49,7 +42,12 @@ const TSV: Dialect = {
   between: '\t',
   end: '\n',
   special: /[\\\t\n\r]/,
-  quote: (text) => text.replace(/[\\\t\n\r]/g, (found) => TSV_ESCAPES[found] ?? found),
+  quote: (text) =>
+    text
+      .replaceAll('\\', '\\\\')
+      .replaceAll('\t', '\\t')
+      .replaceAll('\n', '\\n')
+      .replaceAll('\r', '\\r'),
 };
 
 /** The header has the column IDs, as in `--columns`. */
@@ -57,10 +55,12 @@ function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) 
   return <T>(forms: Forms<T>): Writer<T> => {
     const { columns, header, safe } = forms;
     const dialect = dialectOf(forms);
-    // Caches each cell, since it often repeats the cell above it.
-    const cells = columns.map(() =>
-      remembering((value: Cell) => cellText(rawText(value), dialect)),
-    );
+    const cells = columns.map(({ value }, at) => {
+      const before = at === 0 ? '' : dialect.between;
+      // Caches each cell, since it often repeats the cell above it.
+      const text = remembering((cell: Cell) => before + cellText(rawText(cell), dialect));
+      return (row: T) => text(value(row));
+    });
     const head = header
       ? lineOf(
           columns.map(({ id }) => id),
@@ -70,10 +70,7 @@ function writerOf(dialectOf: (forms: { readonly csvSafe: boolean }) => Dialect) 
     const line = (row: T) => {
       const masked = safe(row);
       let text = '';
-      for (let at = 0; at < cells.length; at += 1) {
-        if (at > 0) text += dialect.between;
-        text += cells[at]?.(columns[at]?.value(masked)) ?? '';
-      }
+      for (const cell of cells) text += cell(masked);
       return text + dialect.end;
     };
     return {

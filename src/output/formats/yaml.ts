@@ -58,7 +58,7 @@ function isHostile(text: string): boolean {
 function escapeRaw(yaml: string): string {
   return yaml.replace(unseen(), (found) => {
     if (found === '\n') return found;
-    const code = (found.codePointAt(0) ?? 0).toString(16);
+    const code = Number(found.codePointAt(0)).toString(16);
     return code.length > 4 ? `\\U${code.padStart(8, '0')}` : `\\u${code.padStart(4, '0')}`;
   });
 }

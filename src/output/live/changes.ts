@@ -84,7 +84,7 @@ async function* changesOf<T>(
 }
 
 function fingerprint(value: unknown): string {
-  return JSON.stringify(value) ?? '';
+  return JSON.stringify(value);
 }
 
 async function* changedRows<T>(changes: AsyncIterable<Change<T>>): AsyncGenerator<T> {

@@ -90,7 +90,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
       let last = '';
       try {
         const paint = await paintFor(colour);
-        last = await render(view.write, isSized(stdout) ? stdout.columns : undefined);
+        last = await render(view.write, stdout.columns);
         const below = view.foot().map((line) => `${footText(line, paint)}\n`);
         if (below.length > 0) last += `\n${below.join('')}`;
       } finally {
@@ -210,7 +210,7 @@ function position(line: number): string {
 }
 
 /** Acts as a terminal that stores its output as text. */
-export function createPage(columns: number | undefined) {
+export function createPage(columns = 0) {
   const parts: string[] = [];
   const stream = new Writable({
     decodeStrings: false,
@@ -219,9 +219,8 @@ export function createPage(columns: number | undefined) {
       done();
     },
   });
-  const size = columns === undefined ? {} : { columns };
   return {
-    stream: Object.assign(stream, { isTTY: true as const, ...size }),
+    stream: Object.assign(stream, { isTTY: true as const, columns }),
     text: () => parts.join(''),
   };
 }

@@ -20,7 +20,7 @@ export function canSpin(
   stream: Terminal,
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
-  return stream.isTTY === true && (stream.columns ?? 0) > 0 && env.TERM !== 'dumb';
+  return stream.isTTY === true && Number(stream.columns) > 0 && env.TERM !== 'dumb';
 }
 
 /**

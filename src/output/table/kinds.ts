@@ -122,13 +122,13 @@ export function isWhole(kind: Kind | undefined): boolean {
 
 /** Bar width in a table. */
 const BAR_CELLS = 10;
-const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+const EIGHTHS = '▏▎▍▌▋▊▉';
 
 /** Draws to an eighth of a cell, so that the smallest amount is visible. */
 export function barOf(share: number, room: number): string {
   const eighths = Math.round(Math.min(1, Math.max(0, share)) * room * 8);
   const seen = share > 0 ? Math.max(1, eighths) : 0;
-  return '█'.repeat(Math.floor(seen / 8)) + (EIGHTHS[seen % 8] ?? '');
+  return '█'.repeat(Math.floor(seen / 8)) + EIGHTHS.charAt((seen % 8) - 1);
 }
 
 /** In percent: the lowest good load, and the highest load that counts as waste. */

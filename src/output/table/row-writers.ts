@@ -1,5 +1,5 @@
 import type { Paint } from '../colour.ts';
-import type { Cell, Column, Kind } from '../output.ts';
+import type { Cell, Column } from '../output.ts';
 import { remembering } from '../rows.ts';
 import { padding, width } from '../width.ts';
 import { isShownRaw, type Reader, shownCell } from './kinds.ts';
@@ -37,7 +37,7 @@ export function lineWriter<T>(
 ): RowWriter<T> {
   const last = layout.columns.length - 1;
   const writers = layout.columns.map((place, at) =>
-    cellWriter(columns[at]?.kind, place, layout.spare, style, at === last ? '' : ' '.repeat(GAP)),
+    cellWriter(columns[at], place, layout.spare, style, at === last ? '' : ' '.repeat(GAP)),
   );
   const cells = (shown: readonly Shown[]) => lineOf(shown, layout, style.paint);
   return {
@@ -46,8 +46,8 @@ export function lineWriter<T>(
       const masked = safe(row);
       let line = '';
       let end = '';
-      for (let at = 0; at <= last; at += 1) {
-        end = writers[at]?.(columns[at]?.value(masked)) ?? '';
+      for (const writer of writers) {
+        end = writer(masked);
         line += end;
       }
       return endsInSpace(end) ? `${line.trimEnd()}\n` : `${line}\n`;
@@ -59,13 +59,14 @@ export function lineWriter<T>(
  * Pads a cell and adds the gap after it. Most cells are ASCII, which needs no measuring or
  * cleaning; many repeat the cell above them.
  */
-function cellWriter(
-  kind: Kind | undefined,
+function cellWriter<T>(
+  column: Column<T> | undefined,
   place: LayoutColumn,
   spare: number,
   style: TableStyle,
   gap: string,
-): (value: Cell) => string {
+): (row: T) => string {
+  const kind = column?.kind;
   const most = place.right ? Number.POSITIVE_INFINITY : place.width + spare;
   const isRaw = isShownRaw(kind, style);
   const filled = gap === '' ? 0 : place.width;
@@ -77,7 +78,8 @@ function cellWriter(
     return text + gap;
   };
   // Don't cache an age, since it keeps changing.
-  return kind === 'time' && style.terminal ? cell : remembering(cell);
+  const text = kind === 'time' && style.terminal ? cell : remembering(cell);
+  return (row) => text(column?.value(row));
 }
 
 const ASCII = /^[ -~]+$/;

@@ -1,4 +1,4 @@
-import type { ZodMiniType } from '../../zod.ts';
+import type { core, ZodMiniType } from '../../zod.ts';
 import { badRequest } from '../refusal.ts';
 
 export interface RawBody {
@@ -30,16 +30,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-interface Issue {
-  code?: string;
-  path: readonly PropertyKey[];
-  message: string;
-  expected?: string;
-  keys?: readonly string[];
-}
-
 // Describes an issue, since zod/mini has no messages of its own.
-function describe(issue: Issue): string {
+function describe(issue: core.$ZodIssue): string {
   const place = issue.path
     .map((key, index) =>
       typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`,
@@ -48,9 +40,9 @@ function describe(issue: Issue): string {
   const subject = place === '' ? 'The body' : place;
   switch (issue.code) {
     case 'unrecognized_keys':
-      return `${subject} has unknown fields: ${(issue.keys ?? []).join(', ')}`;
+      return `${subject} has unknown fields: ${issue.keys.join(', ')}`;
     case 'invalid_type':
-      return `${subject} must be of type ${issue.expected ?? 'unknown'}`;
+      return `${subject} must be of type ${issue.expected}`;
     case 'custom':
       return `${subject}: ${issue.message}`;
     default:

@@ -17,13 +17,14 @@ export async function onLoopback(
   { url, ssh }: { readonly url: string; readonly ssh: SshPorts },
 ): Promise<Answer> {
   const { data } = answer;
-  if (!isInstance(data) || data.ip_address === null) return answer;
+  // An instance has both or neither.
+  if (!isInstance(data) || data.connection_info === null) return answer;
   const { id, ip_address: ip, connection_info: info } = data;
-  const endpoints = info?.endpoints.map((endpoint) => ({
+  const endpoints = info.endpoints.map((endpoint) => ({
     ...endpoint,
     url: endpoint.url.replace(`http://${ip}:`, `${url}/pages/${id}/`),
   }));
-  const connection_info = info === null ? null : { ...info, endpoints };
+  const connection_info = { ...info, endpoints };
   const ssh_port = await ssh.portOf(id);
   return { ...answer, data: { ...data, ip_address: '127.0.0.1', ssh_port, connection_info } };
 }

@@ -165,9 +165,7 @@ export const OPERATIONS: readonly Operation[] = [
     reorderView(state, reorderInstance(state, id, body.new_name, now)),
   ),
   read('/instances/{id}', ({ state, id }) => instanceView(state, instanceWith(state, id))),
-  action('/instances/{id}/start', ({ state, now, id }) =>
-    startView(startInstance(state, id, now), now),
-  ),
+  action('/instances/{id}/start', ({ state, now, id }) => startView(startInstance(state, id, now))),
   action('/instances/{id}/stop', ({ state, now, id }) => ({
     status: stopInstance(state, id, now).status,
   })),

@@ -2,7 +2,6 @@ import { createServer, type ServerResponse } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../system/error-code.ts';
 import { notFound, Refusal, refusalBody } from '../refusal.ts';
 import type { Answer, Call, Operation } from './operations.ts';
 
@@ -51,11 +50,8 @@ export async function serveHttp(serving: Serving, port: number): Promise<Server>
     server.once('error', (error) => reject(portError(port, error)));
     server.listen(port, '127.0.0.1', resolve);
   });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the sandbox has no port');
-
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
     close: async () => {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await Promise.all([...working].map(ended));
@@ -117,12 +113,13 @@ function buildApp(serving: Serving): Hono {
 
   // Checks the key first for unknown paths too, so that a stranger can't find out which paths
   // exist.
-  app.all('*', async ({ req }) => {
-    const answer = await serving.run(req.header('x-api-key'), () => {
-      throw notFound(`Cannot ${req.method} ${req.path}`);
-    });
-    return succeeded(answer);
-  });
+  app.all('*', async ({ req }) =>
+    succeeded(
+      await serving.run(req.header('x-api-key'), () => {
+        throw notFound(`Cannot ${req.method} ${req.path}`);
+      }),
+    ),
+  );
   app.onError(failed);
   return app;
 }
@@ -161,9 +158,8 @@ function json(status: number, body: Record<string, unknown>): Response {
 }
 
 function portError(port: number, error: Error): CliError {
-  const code = errorCode(error) ?? 'unknown';
-  const why = code === 'EADDRINUSE' || code === 'EACCES' ? 'is in use or needs root' : code;
-  return new CliError('usage', `the sandbox can't listen: port ${port} ${why}`, {
+  const message = `the sandbox can't listen: port ${port} is in use or needs root`;
+  return new CliError('usage', message, {
     hint: 'use --port 0 to pick a free port',
     cause: error,
   });

@@ -8,7 +8,7 @@ const HOSTS = 254;
 /** Returns the address of the instance with this number, counted from 1. */
 export function ipAddress(instance: number): string {
   const index = instance - 1;
-  const network = NETWORKS[Math.floor(index / HOSTS) % NETWORKS.length] ?? NETWORKS[0];
+  const network = NETWORKS[Math.floor(index / HOSTS) % NETWORKS.length];
   return `${network}.${(index % HOSTS) + 1}`;
 }
 

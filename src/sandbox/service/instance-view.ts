@@ -3,13 +3,13 @@ import { findOffer, offerView, PROVIDER } from '../catalog/offers.ts';
 import { findTemplate, type Template, templateInInstance } from '../catalog/templates.ts';
 import type { DockerConfig } from '../store/docker-config.ts';
 import type { Instance, State } from '../store/state.ts';
-import { HOUR, iso, isoOrNull } from '../time.ts';
+import { iso, isoOrNull } from '../time.ts';
 import { driveOf, driveView } from './drives.ts';
 import { sshKeyView } from './ssh-keys.ts';
 
 /** Returns the response to a start (API document: POST /instances/{id}/start). */
-export function startView(instance: Instance, now: number): Record<string, unknown> {
-  return { status: instance.status, paid_until: iso(instance.paidUntil ?? now + HOUR) };
+export function startView(instance: Instance): Record<string, unknown> {
+  return { status: instance.status, paid_until: isoOrNull(instance.paidUntil) };
 }
 
 /** Returns an instance as the service shows it (API document: Instance). */
@@ -86,10 +86,9 @@ function templateEndpoints(
     external_port: endpoint.port,
     protocol: endpoint.protocol,
     is_main: endpoint.is_main,
-    url: endpoint.url_template.replace(/\{([A-Za-z_]+)\}/g, (placeholder, key: string) => {
+    url: endpoint.url_template.replace(/\{([A-Za-z_]+)\}/g, (_placeholder, key: string) => {
       if (key === 'ip') return ip;
-      if (key === 'port') return String(endpoint.port);
-      return secrets[key] ?? placeholder;
+      return String(key === 'port' ? endpoint.port : secrets[key]);
     }),
   }));
 }

@@ -43,8 +43,6 @@ export function finishPhase(state: State, instance: Instance, at: number): void 
     case 'TERMINATING':
       becomeTerminated(state, instance, at);
       return;
-    default:
-      return;
   }
 }
 

@@ -3,7 +3,6 @@ import { chmod, lstat, readdir, readFile, rm, stat, writeFile } from 'node:fs/pr
 import { userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../system/error-code.ts';
 import { makeFolders, privateFolder, replaceFile, takeFolderOwner } from '../../system/files.ts';
 import { withLock } from '../../system/lock.ts';
 import { NVIDIA_SMI } from './nvidia-smi.ts';
@@ -164,8 +163,7 @@ export async function marked(id: string): Promise<number[]> {
 export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true });
-  } catch (error) {
-    if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(errorCode(error) ?? '')) throw error;
+  } catch {
     // Makes folders writable first: a program may have made them read-only.
     await unlockFolders(folder);
     await rm(folder, { recursive: true, force: true });

@@ -1,5 +1,4 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { CliError } from '../../errors.ts';
 import { hasSsh } from '../../rules/statuses.ts';
 import type { Instance } from '../store/state.ts';
 import { connectTo, type Wire } from './index.ts';
@@ -39,7 +38,7 @@ export function createSshPorts(
       };
       socket.on('error', () => undefined);
       work()
-        .catch((error: unknown) => onFault(error instanceof Error ? error.message : String(error)))
+        .catch((error: Error) => onFault(error.message))
         .finally(() => socket.destroy());
     });
     return new Promise((resolve, reject) => {
@@ -53,22 +52,15 @@ export function createSshPorts(
     async portOf(id: string): Promise<number> {
       let server = servers.get(id);
       if (server === undefined) {
-        server = listen(id, usualPort(id))
-          // If the port is in use, use any free port.
-          .catch(() => listen(id, 0))
-          .catch((cause: unknown) => {
-            throw new CliError('storage', 'The sandbox could not open a port for SSH.', { cause });
-          });
+        // If the port is in use, use any free port.
+        server = listen(id, usualPort(id)).catch(() => listen(id, 0));
         servers.set(id, server);
-        server.catch(() => servers.delete(id));
       }
       return ((await server).address() as AddressInfo).port;
     },
     /** Frees the ports. Open connections close with their own signal. */
     async close(): Promise<void> {
-      for (const server of await Promise.allSettled(servers.values())) {
-        if (server.status === 'fulfilled') server.value.close();
-      }
+      for (const server of await Promise.all(servers.values())) server.close();
     },
   };
 }

@@ -16,7 +16,7 @@ export interface Serving {
   /** Shell prompt, which identifies the instance. */
   readonly prompt: string;
   /** Environment of commands on the instance. */
-  readonly env: Readonly<Record<string, string>>;
+  readonly env: { readonly SHELL: string } & Readonly<Record<string, string>>;
   readonly platform: string;
 }
 
@@ -25,11 +25,11 @@ type Size = Pick<PseudoTtyInfo, 'rows' | 'cols'>;
 
 /** Serves one session of a connection: a command, a shell or a copy. */
 export function serveSession(session: Session, serving: Serving): void {
-  let env = serving.env;
+  let { env } = serving;
   let terminal: Terminal | undefined;
   let running: Leader | undefined;
   const run = async (channel: ServerChannel, command: string | undefined) => {
-    const shell = env.SHELL ?? '/bin/sh';
+    const { SHELL: shell } = env;
     const own = command === undefined ? [shell] : [shell, '-c', command];
     const words = terminal === undefined ? own : terminal.words(own, serving.platform);
     const [file = shell, ...args] = words;
@@ -58,8 +58,8 @@ export function serveSession(session: Session, serving: Serving): void {
     accept?.();
   });
   session.on('pty', (accept, _reject, { rows, cols, ...info }) => {
-    const { term } = info as { term?: string };
-    env = { ...env, TERM: term ?? 'xterm' };
+    const { term: TERM } = info as unknown as { term: string };
+    env = { ...env, TERM };
     terminal = createTerminal({ rows, cols }, serving.home);
     accept?.();
   });

@@ -61,7 +61,7 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
     sftp.handle(request, handle);
   }
   function fileOf(handle: Buffer): FileHandle {
-    const one = opened.get(handle.length === 4 ? handle.readUInt32BE() : 0);
+    const one = opened.get(handle.readUInt32BE());
     if (one === undefined || !('file' in one)) throw new Error('unknown file handle');
     return one.file;
   }
@@ -71,9 +71,9 @@ export function serveSftp(sftp: SFTPWrapper, home: string): void {
    * file if responses arrive out of order.
    */
   function reply(request: number, work: () => Promise<void>): void {
-    turn = turn.then(work).catch((error: unknown) => {
+    turn = turn.then(work).catch((error: Error) => {
       const why = WHY[errorCode(error) ?? ''] ?? 'FAILURE';
-      sftp.status(request, code[why], error instanceof Error ? error.message : '');
+      sftp.status(request, code[why], error.message);
     });
   }
   /** Runs work, and responds with OK or its fault. */

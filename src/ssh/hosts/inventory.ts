@@ -30,8 +30,8 @@ export async function inventoryText(
 
 /** Returns the number of cards in the offer, at least 1. */
 export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): number {
-  const count = offer?.gpu_count;
-  return Number.isSafeInteger(count) ? Math.max(1, count ?? 1) : 1;
+  const count = Number(offer?.gpu_count);
+  return Number.isSafeInteger(count) ? Math.max(1, count) : 1;
 }
 
 /**
@@ -40,15 +40,16 @@ export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): nu
  * applies.
  */
 function sshLogin(host: InventoryHost): string {
-  const { endpoint, ssh, hosts } = host;
+  const [alias = ''] = host.hosts;
+  const { endpoint, ssh } = host;
   const { host: address, port, user } = endpoint;
   const words = [...shared(endpoint, ssh), '-o', `HostName=${address}`, '-p', String(port)];
-  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, hosts[0] ?? endpoint.id])}\n`;
+  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, alias])}\n`;
 }
 
 /** Returns a host name without dots: Open MPI truncates a host name at its first dot. */
-function mpiName({ hosts, endpoint }: HostEntry): string {
-  return hosts.find((name) => !name.includes('.')) ?? endpoint.id;
+function mpiName({ hosts }: HostEntry): string {
+  return hosts.find((name) => !name.includes('.')) ?? '';
 }
 
 /** Group names that Ansible reserves. */
@@ -68,12 +69,11 @@ async function ansible(hosts: readonly InventoryHost[]): Promise<string> {
       continue;
     }
     const short = groupName(offer.name ?? offer.id);
-    const group = [short, groupName(`${offer.name} ${offer.id}`)].find(
-      (text) => (groups.get(text)?.offer ?? offer.id) === offer.id,
-    );
-    const found = groups.get(group ?? short) ?? { offer: offer.id, hosts: {} };
+    const isTaken = groups.has(short) && groups.get(short)?.offer !== offer.id;
+    const group = isTaken ? groupName(`${offer.name} ${offer.id}`) : short;
+    const found = groups.get(group) ?? { offer: offer.id, hosts: {} };
     found.hosts[key] = ansibleVars(one);
-    groups.set(group ?? short, found);
+    groups.set(group, found);
   }
   const children = Object.fromEntries(
     [...groups].map(([name, { hosts: members }]) => [name, { hosts: members }]),

@@ -180,6 +180,7 @@ describe('link patterns in instances endpoints', () => {
       'http://[2001:db8::1]/',
     );
     expect(fillTemplate('http://{ip}/', { ...values, ip: undefined })).toBeUndefined();
+    expect(fillTemplate('http://{ip}:{port}/', { ...values, port: undefined })).toBeUndefined();
   });
 });
 

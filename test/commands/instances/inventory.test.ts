@@ -12,8 +12,8 @@ const PAIR = { id: 'offer-pair', name: 'RTX 4090 ×2', gpu_count: 2 };
 const NO_CARD = { id: 'offer-cpu', name: 'CPU', gpu_count: 0 };
 
 let world: World;
-/** Makes the service return 500 to reads. */
-let isDown = false;
+/** Makes the service return 500 to reads, or to those of one instance. */
+let isDown: boolean | string = false;
 afterEach(async () => {
   isDown = false;
   await world.close();
@@ -25,19 +25,15 @@ async function open(...instances: Record<string, unknown>[]): Promise<void> {
     instances.map((one) => [
       one.id,
       {
-        name: 'a100',
-        status: 'ACTIVE',
-        ip_address: '192.168.5.6',
-        ssh_username: 'root',
-        ssh_port: 22,
-        offer: PAIR,
-        ...one,
+        ...{ name: 'a100', status: 'ACTIVE', ip_address: '192.168.5.6' },
+        ...{ ssh_username: 'root', ssh_port: 22, offer: PAIR, ...one },
       },
     ]),
   );
   world = await createWorld({
     handler: ({ path }) => {
-      if (isDown) return { status: 500, body: { message: 'no' } };
+      if (isDown === true || path === `/instances/${isDown}`)
+        return { status: 500, body: { message: 'no' } };
       if (path === '/storage/drives') return ok([]);
       if (path === '/users/me') return ok({ id: 'user-2' });
       const found = all.get(path.replace('/instances/', ''));
@@ -89,15 +85,23 @@ test('separates two offers with the same name, and renames groups that Ansible r
   await open(
     { id: A, name: 'all' },
     { id: B, name: 'second', offer: { id: 'other-id', name: 'RTX 4090 (2)' } },
+    { id: C, name: 'third', offer: { id: 'only-id', gpu_count: null } },
   );
   const { children } = parse(await text()).gpucloud;
   const groups = Object.keys(children).sort();
   expect(groups).toEqual([
+    'offer_only_id',
     'offer_rtx_4090_2',
     expect.stringMatching(/^offer_rtx_4090_2_(?:other_id|offer_pair)$/),
   ]);
   const names = groups.flatMap((group) => Object.keys(children[group].hosts));
-  expect(names.sort()).toEqual([A, 'second']);
+  expect(names.sort()).toEqual([A, 'second', 'third']);
+  isDown = C;
+  const { code, stderr } = await inventory();
+  expect({ code, stderr }).toEqual({
+    code: 0,
+    stderr: `warning: Could not read 1 of 3 instances: The service failed to show instance ${C} (500): no.\n`,
+  });
 });
 
 test('prints an ssh command per host for GNU parallel, with a slot per GPU', async () => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -208,7 +208,20 @@ describe('in the sandbox', () => {
     ).toBe(said);
   });
 
-  test('adds no key without ssh-keygen', async () => {
+  test('adds the key that ssh-keygen makes', async () => {
+    await fileIn(world, 'ssh-keygen', `#!/bin/sh\necho '${ED25519}' "$@" >"$5.pub"\n`);
+    await chmod(join(world.home, 'ssh-keygen'), 0o755);
+    const { code } = await world.cli(['ssh-keys', 'add', '--name', 'new', '--default'], {
+      ...{ terminal: true, stdin: '\r', env: { HOME: world.home, PATH: world.home } },
+    });
+    expect(code).toBe(0);
+  });
+
+  test.each([
+    ['it is not on PATH', undefined],
+    ['Error: spawn ssh-keygen EACCES', 'not a program'],
+  ])('adds no key without ssh-keygen: %s', async (why, text) => {
+    if (text !== undefined) await fileIn(world, 'ssh-keygen', text);
     const env = { HOME: world.home, PATH: world.home };
     const { code, stderr, requests } = await world.cli(['ssh-keys', 'add'], {
       ...{ terminal: true, stdin: '\r', env },
@@ -220,7 +233,7 @@ describe('in the sandbox', () => {
         .split(/[\r\n]+/)
         .slice(-2),
     ).toEqual([
-      'error: Could not start ssh-keygen: it is not on PATH.',
+      `error: Could not start ssh-keygen: ${why}.`,
       'hint: install an OpenSSH client (openssh-client on Debian and Ubuntu)',
     ]);
   });
@@ -255,6 +268,7 @@ describe('bad input', () => {
     ],
     [['add', '/'], '', 'error: FILE "/": is a folder, not a file\nhint: choose a key'],
     [['add', '-'], 'hello', 'error: FILE "stdin": this is not an OpenSSH public key'],
+    [['add', '-'], 'x'.repeat(2 ** 20 + 1), 'error: FILE "stdin": longer than 1 MiB\n'],
     [['add', '-'], ED25519.slice(0, -4), 'error: FILE "stdin": the key is incomplete or damaged\n'],
     [['add', '-'], ED25519, 'error: --name is required'],
     [['add', '-', '--name', ' '], ED25519, 'error: --name " ": must not be empty\n'],
@@ -359,6 +373,7 @@ describe('ssh-keys', () => {
           data: [
             { id: 'k1', name: 'a', public_key: null, fingerprint: fingerprintOf(RSA) },
             { id: 'k2', name: 'a' },
+            { id: 'k3', name: null, public_key: ED25519 },
           ],
         },
       }),
@@ -366,6 +381,10 @@ describe('ssh-keys', () => {
     await world.cli(['ssh-keys', 'delete', 'a', '-y']);
     const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
     expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });
+    const nameless = await world.cli(['ssh-keys', 'add', '-', '--name', 'a'], { stdin: ED25519 });
+    expect(nameless.stderr).toBe(
+      `This key is already in the account, as k3 (${fingerprintOf(ED25519)}).\nIt keeps the name k3, since keys can't be renamed. To select it: --ssh-key k3\n`,
+    );
   });
 
   test('deletes the remaining keys after one deletion fails', async () => {
