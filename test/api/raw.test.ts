@@ -86,8 +86,48 @@ test('returns a redirect without following it', async () => {
   expect([answer.status, answer.headers.location]).toEqual([302, 'http://192.0.2.1/']);
 });
 
+const partial: Step = (_request, response) => {
+  response.writeHead(200, { 'content-length': 9 });
+  response.write('half', () => response.destroy());
+};
+
+test.each<[method: string, steps: Step[], failure: string, message: string]>([
+  [
+    'GET',
+    [partial, partial, partial],
+    'notUnderstood',
+    'Could not read the response to GET /x: it was cut off.',
+  ],
+  [
+    'POST',
+    [partial],
+    'outcomeUnknown',
+    'The outcome of the request to handle POST /x is unknown: the response was cut off. The request may have taken effect.',
+  ],
+  [
+    'GET',
+    [status(429, { 'retry-after': '21' })],
+    'rateLimited',
+    'The service limits requests (429, Retry-After: 21 s).',
+  ],
+])('fails without a whole response to %s (%#)', async (method, steps, failure, message) => {
+  const server = await scripted(...steps);
+  const error = await failureOf(apiFor(server.url).call({ method, path: '/x' }));
+  expect(error).toMatchObject({ failure, message });
+});
+
+test('joins the values of a repeated header', async () => {
+  const server = await scripted((_request, response) => {
+    response.writeHead(200, { 'x-a': ['1', '2'], 'content-encoding': 'identity' }).end('é');
+  });
+  const { headers, text, cut } = await apiFor(server.url).call({ method: 'GET', path: '/x' });
+  expect([headers['x-a'], text, cut]).toEqual(['1, 2', 'é', undefined]);
+});
+
 test.each([
   '',
+  'x',
+  ':x',
   'users/me',
   '//evil.example/x',
   '/../x',

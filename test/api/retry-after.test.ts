@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { retryAfterMs } from '../../src/api/errors.ts';
 import { manualClock } from '../support/clock.ts';
 import { apiFor, data, failureOf, fakeClock, type Step, scripted, status } from './harness.ts';
 
@@ -67,6 +68,21 @@ describe('Retry-After', () => {
       expect(clock.slept).toEqual(sleeps);
     },
   );
+
+  test.each([
+    ['Thu, 15 Jan 2026 10:00:09 GMT', undefined, 8000],
+    ['Thu, 15 Jan 2026 10:00:09 GMT', 'Thu, 15 Jan 2026 10:00:03 GMT', 6000],
+    ['Thu, 15 Jan 2026 10:00:09 GMT', 'today', 8000],
+    ['Thu, 15 Jan 2026 10:00:00 GMT', undefined, 0],
+    ['Thu, soon', undefined, undefined],
+    ['999999999', undefined, 999_999_999_000],
+    ['1000000000', undefined, undefined],
+    [' 0 ', undefined, 0],
+  ])('reads the Retry-After %j in a response of %j as %j ms', (text, date, expected) => {
+    const now = Date.parse('2026-01-15T10:00:01Z');
+    const headers = { 'retry-after': text, ...(date === undefined ? {} : { date }) };
+    expect(retryAfterMs(headers, now)).toBe(expected);
+  });
 
   test.each(['-1', 'soon', '1e3', ''])('ignores the Retry-After value %j', async (value) => {
     const { api, clock } = await run([status(429, { 'retry-after': value }), data(USER)]);
