@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { sendOnce, writeCreated } from '../../src/command-line/creation.ts';
+import { sendOnce, writeCreated, writeSecret } from '../../src/command-line/creation.ts';
 import type { Context } from '../../src/context.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
+import { gpucloud } from '../../src/output/shell-line.ts';
 import { report } from '../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -57,6 +58,37 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
 test('does not throw if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
+
+const LOST = 'Created API key ci, but could not print its secret, which is lost';
+test.each<[string, boolean, unknown, CliError['failure'], string]>([
+  ['a closed pipe', true, undefined, 'storage', `${LOST}: stdout is closed.`],
+  [
+    'a full disk',
+    false,
+    new CliError('interrupted', 'the disk is full', { hint: 'make room' }),
+    'interrupted',
+    `${LOST}: the disk is full.`,
+  ],
+  [
+    'an internal error',
+    true,
+    new TypeError('x'),
+    'refused',
+    `${LOST}: Unexpected failure: TypeError: x.`,
+  ],
+])(
+  'names the key whose secret is lost after %s',
+  async (_what, unread, thrown, failure, message) => {
+    const out = { unread } as Context['out'];
+    const write = () => (thrown === undefined ? Promise.resolve() : Promise.reject(thrown));
+    await expect(writeSecret({ label: 'ci', id: ID }, { out }, write)).rejects.toMatchObject({
+      failure,
+      message,
+      resource: ID,
+      hint: `the key still exists; create another one: ${gpucloud('api-keys', 'create', 'NAME')}`,
+    });
+  },
+);
 
 /** Sends `count` requests at once, with Ctrl-C before or after they leave. */
 async function interrupt(count: number, bills: boolean, when: 'before' | 'after') {
