@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openCatalog } from '../catalog/index.ts';
-import { CliError, usageError } from '../errors.ts';
+import { asCliError, usageError } from '../errors.ts';
 import { isAny } from '../journal/files.ts';
 import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
@@ -64,11 +64,10 @@ export function createStores(
     try {
       ({ state } = await folders());
       await ensureSignedIn();
-    } catch (error) {
+    } catch {
       // Without a home folder or an account there is no journal. The command itself reports broken
       // settings.
-      if (error instanceof CliError) return;
-      throw error;
+      return;
     }
     try {
       if (!isAny('requests', state)) return;
@@ -76,10 +75,9 @@ export function createStores(
       const { length } = open.filter(({ isInFlight }) => !isInFlight);
       if (length > 0) err.warn('outcome_unknown', unknownWarning(length));
     } catch (error) {
-      const words = error instanceof Error ? error.message : String(error);
       err.warn(
         'local_storage',
-        `Could not read the journal, so billing instances may be missing: ${words}`,
+        `Could not read the journal, so billing instances may be missing: ${asCliError(error).message}`,
       );
     }
   }
@@ -119,8 +117,7 @@ export function createStores(
     async isKeyKnown() {
       try {
         return await (await journal()).isKeyKnown();
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
+      } catch {
         return false;
       }
     },

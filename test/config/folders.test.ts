@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { folders } from '../../src/config/folders.ts';
+import { folders, namedHome } from '../../src/config/folders.ts';
 import { CliError } from '../../src/errors.ts';
 
 type Env = Record<string, string>;
@@ -101,6 +101,15 @@ test.each<[string | undefined, string]>([
     expect(error.exitCode).toBe(9);
     expect(error.hint).toContain(variable);
   }
+});
+
+test.each([
+  ['linux', '/home/ann'],
+  ['darwin', '/home/ann'],
+  ['win32', 'C:\\Users\\ann'],
+])('takes the home folder from the environment on %s', (platform, home) => {
+  const env = { HOME: '/home/ann', USERPROFILE: 'C:\\Users\\ann' };
+  expect([namedHome(env, platform), namedHome({}, platform)]).toEqual([home, undefined]);
 });
 
 test('uses GPUCLOUD_CONFIG_DIR even without a home folder', () => {

@@ -53,6 +53,27 @@ test('refuses a changed key of another account, at every command', async () => {
   }
 });
 
+test('asks for the account while the journal is unreadable', async () => {
+  await writeFile(join(world.home, 'state'), '');
+  for (const _ of [1, 2]) {
+    expect((await list()).paths).toEqual(['/users/me', '/storage/drives']);
+  }
+});
+
+test('warns once of a field that many responses show in another form', async () => {
+  const id = (last: number) => `3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d1${last}`;
+  const odd = await createWorld({
+    handler: ({ path }) =>
+      ok(
+        path === '/storage/drives'
+          ? [1, 2].map((at) => ({ id: `d${at}`, current_instance_id: id(at) }))
+          : { id: path.split('/').at(-1), status: 'ACTIVE', name: 7 },
+      ),
+  });
+  const { stderr } = await odd.cli(['instances', 'list']);
+  expect(stderr.split('\n').filter((line) => line.startsWith('warning'))).toEqual(['warning: x']);
+});
+
 test('warns at every command while the service does not say whose the changed key is', async () => {
   me = { status: 404, body: { message: 'gone' } };
   for (const _ of [1, 2]) {
