@@ -71,7 +71,7 @@ test('warns once of a field that many responses show in another form', async () 
       ),
   });
   const { stderr } = await odd.cli(['instances', 'list']);
-  expect(stderr.split('\n').filter((line) => line.startsWith('warning'))).toEqual(['warning: x']);
+  expect(stderr.match(/^warning: .*data.name is not of type string/gm)).toHaveLength(1);
 });
 
 test('warns at every command while the service does not say whose the changed key is', async () => {
