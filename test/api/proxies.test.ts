@@ -102,48 +102,15 @@ describe('proxy selection', () => {
     expect(sent && Buffer.from(sent, 'base64').toString()).toBe(login);
   });
 
-  test.each(['socks5h://p.example', 'socks5://u:canary@p.example:1080', 'SOCKS4://p.example'])(
-    'names the kind of proxy that it does not support: %s',
-    (all_proxy) => {
-      expect(() => proxyFor(new URL('https://a.example'), { all_proxy })).toThrow(
-        expect.objectContaining({
-          failure: 'usage',
-          message: `The proxy in the environment is a SOCKS proxy (${all_proxy.split(':')[0]?.toLowerCase()}://), which is not supported.`,
-          hint: 'Set https_proxy to an http:// or https:// proxy, or name the host in no_proxy.',
-        }),
-      );
-    },
-  );
-
-  test.each(['ftp://u:canary@p.example', '1http://p.example'])(
-    'rejects a proxy of another kind: %s',
-    (https_proxy) => {
-      expect(() => proxyFor(new URL('https://a.example'), { https_proxy })).toThrow(
-        expect.objectContaining({
-          failure: 'usage',
-          message: 'The proxy in the environment must start with http:// or https://.',
-          hint: 'Correct https_proxy or all_proxy, or name the host in no_proxy.',
-        }),
-      );
-    },
-  );
-
-  test.each(['http:/proxy.example:8', 'http:\\\\proxy.example:8', 'https//proxy.example'])(
-    'rejects the mistyped proxy %s instead of connecting to a host named http',
-    (https_proxy) => {
-      expect(() => proxyFor(new URL('https://a.example'), { https_proxy })).toThrow(
-        'not a valid address',
-      );
-    },
-  );
-
-  test('rejects an unusable proxy without showing its password', async () => {
-    for (const value of ['socks5://user:canary-pass@p.example', 'http://user:canary-pass@:x']) {
-      const api = apiFor('https://a.example', { env: { https_proxy: value } });
-      const error = await failureOf(api.users.me());
-      expect(error.failure).toBe('usage');
-      expect(`${error.message} ${error.hint}`).not.toContain('canary');
-    }
+  test.each([
+    ...['socks5h://p.example', 'socks5://u:canary@p.example:1080', 'SOCKS4://p.example'],
+    ...['ftp://u:canary@p.example', '1http://p.example', 'http://u:canary@:x'],
+    // Not a host named `http`.
+    ...['http:/proxy.example:8', 'http:\\\\proxy.example:8', 'https//proxy.example'],
+  ])('rejects the proxy %s without showing its password', async (https_proxy) => {
+    const api = apiFor('https://a.example', { env: { https_proxy } });
+    const { failure, message, hint } = await failureOf(api.users.me());
+    expect([failure, message, hint]).toMatchSnapshot();
   });
 });
 

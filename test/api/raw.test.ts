@@ -91,29 +91,14 @@ const partial: Step = (_request, response) => {
   response.write('half', () => response.destroy());
 };
 
-test.each<[method: string, steps: Step[], failure: string, message: string]>([
-  [
-    'GET',
-    [partial, partial, partial],
-    'notUnderstood',
-    'Could not read the response to GET /x: it was cut off.',
-  ],
-  [
-    'POST',
-    [partial],
-    'outcomeUnknown',
-    'The outcome of the request to handle POST /x is unknown: the response was cut off. The request may have taken effect.',
-  ],
-  [
-    'GET',
-    [status(429, { 'retry-after': '21' })],
-    'rateLimited',
-    'The service limits requests (429, Retry-After: 21 s).',
-  ],
-])('fails without a whole response to %s (%#)', async (method, steps, failure, message) => {
+test.each<[string, ...Step[]]>([
+  ['GET', partial, partial, partial],
+  ['POST', partial],
+  ['GET', status(429, { 'retry-after': '21' })],
+])('fails without a whole response to %s (%#)', async (method, ...steps) => {
   const server = await scripted(...steps);
   const error = await failureOf(apiFor(server.url).call({ method, path: '/x' }));
-  expect(error).toMatchObject({ failure, message });
+  expect([error.failure, error.message]).toMatchSnapshot();
 });
 
 test('joins the values of a repeated header', async () => {
@@ -148,26 +133,14 @@ test.each([
 });
 
 test.each([
-  'X-Api-Key',
-  'host',
-  'Content-Length',
-  'transfer-encoding',
-  'Proxy-Connection',
-  'a b',
-  'x:y',
-])('rejects the request header %j', async (name) => {
+  ...['X-Api-Key', 'host', 'Content-Length', 'transfer-encoding', 'Proxy-Connection'].map(
+    (name) => ['GET', { [name]: '1' }] as const,
+  ),
+  ...['a b', 'x:y'].map((name) => ['GET', { [name]: '1' }] as const),
+  ...['CONNECT', 'TRACE', 'get', ''].map((method) => [method, {}] as const),
+  ...['a\r\nx-b: c', 'a\u0000', 'é'].map((value) => ['GET', { 'x-trace': value }] as const),
+])('rejects a %j with the headers %j', async (method, headers) => {
   const api = apiFor(await closedPort());
-  const call = api.call({ method: 'GET', path: '/x', headers: { [name]: '1' } });
-  expect((await failureOf(call)).failure).toBe('usage');
-});
-
-test.each(['CONNECT', 'TRACE', 'get', ''])('rejects the HTTP method %j', async (method) => {
-  const api = apiFor(await closedPort());
-  expect((await failureOf(api.call({ method, path: '/x' }))).failure).toBe('usage');
-});
-
-test.each(['a\r\nx-b: c', 'a\u0000', 'é'])('rejects the request header value %j', async (value) => {
-  const api = apiFor(await closedPort());
-  const call = api.call({ method: 'GET', path: '/x', headers: { 'x-trace': value } });
-  expect((await failureOf(call)).failure).toBe('usage');
+  const { failure, message } = await failureOf(api.call({ method, path: '/x', headers }));
+  expect([failure, message]).toMatchSnapshot();
 });

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { sendOnce, writeCreated, writeSecret } from '../../src/command-line/creation.ts';
 import type { Context } from '../../src/context.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
-import { gpucloud } from '../../src/output/shell-line.ts';
 import { report } from '../../src/report.ts';
 
 const ID = '11111111-2222-4333-8444-555555555555';
@@ -59,36 +58,20 @@ test('does not throw if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
 });
 
-const LOST = 'Created API key ci, but could not print its secret, which is lost';
-test.each<[string, boolean, unknown, CliError['failure'], string]>([
-  ['a closed pipe', true, undefined, 'storage', `${LOST}: stdout is closed.`],
-  [
-    'a full disk',
-    false,
-    new CliError('interrupted', 'the disk is full', { hint: 'make room' }),
-    'interrupted',
-    `${LOST}: the disk is full.`,
-  ],
-  [
-    'an internal error',
-    true,
-    new TypeError('x'),
-    'refused',
-    `${LOST}: Unexpected failure: TypeError: x.`,
-  ],
-])(
-  'names the key whose secret is lost after %s',
-  async (_what, unread, thrown, failure, message) => {
-    const out = { unread } as Context['out'];
-    const write = () => (thrown === undefined ? Promise.resolve() : Promise.reject(thrown));
-    await expect(writeSecret({ label: 'ci', id: ID }, { out }, write)).rejects.toMatchObject({
-      failure,
-      message,
-      resource: ID,
-      hint: `the key still exists; create another one: ${gpucloud('api-keys', 'create', 'NAME')}`,
-    });
-  },
-);
+test.each<[string, unread: boolean, thrown?: Error]>([
+  ['a closed pipe', true],
+  ['a full disk', false, new CliError('interrupted', 'the disk is full')],
+  ['an internal error', true, new TypeError('x')],
+])('names the key whose secret is lost after %s', async (_what, unread, thrown) => {
+  const out = { unread } as Context['out'];
+  const write = async () => {
+    if (thrown !== undefined) throw thrown;
+  };
+  const lost = writeSecret({ label: 'ci', id: ID }, { out }, write);
+  const error: unknown = await lost.catch((failure: unknown) => failure);
+  if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
+  expect({ ...error, message: error.message }).toMatchSnapshot();
+});
 
 /** Sends `count` requests at once, with Ctrl-C before or after they leave. */
 async function interrupt(count: number, bills: boolean, when: 'before' | 'after') {
