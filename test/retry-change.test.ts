@@ -41,15 +41,6 @@ async function changed(steps: readonly Step[], timeout = 20_000) {
   return { server, clock, interrupt, result };
 }
 
-test('names no status of a state that has none', async () => {
-  const doubt = new CliError('outcomeUnknown', 'It is unknown', { mayBeBilling: true });
-  const context = { clock: fakeClock(), signal: new AbortController().signal, flags: {} };
-  const change = { send: () => Promise.reject(doubt), read: async () => ({ shown: undefined }) };
-  await expect(retryChange(change, context)).rejects.toMatchObject({
-    ...{ message: 'It is unknown.', retryable: true, mayBeBilling: true },
-  });
-});
-
 describe.each([
   ['a cut connection', cut],
   ['408', status(408)],

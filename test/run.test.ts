@@ -1,6 +1,4 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Host } from '../src/context.ts';
-import { run } from '../src/run.ts';
 import { createWorld, type World } from './support/run-cli.ts';
 import { HARDWARE, OFFERED } from './support/sandbox-ids.ts';
 import { errorOf } from './support/stderr-lines.ts';
@@ -12,23 +10,6 @@ beforeEach(async () => {
   world = await createWorld({
     handler: () => ({ status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } }),
   });
-});
-
-test('opens no stream for a pipe to write help', async () => {
-  const { signal } = new AbortController();
-  let help = '';
-  const host = {
-    ...{ env: {}, stderr: {}, interrupts: { first: signal, second: signal } },
-    syncWrite(bytes: Uint8Array) {
-      help += Buffer.from(bytes).toString();
-      return bytes.length;
-    },
-    get stdout(): never {
-      throw new Error('opened');
-    },
-  } as unknown as Host;
-  expect(await run(['instances', 'create', '--help'], host)).toBe(0);
-  expect(Math.max(...help.split('\n').map(({ length }) => length))).toBe(99);
 });
 
 describe('a mistyped command line', () => {

@@ -6,41 +6,24 @@ import { notLocked } from '../../src/config/store.ts';
 const URL = 'https://api.example.com/v1';
 const ANNA = { id: 'user-1', email: 'anna@example.com', name: 'Anna' };
 const FILE = { profiles: { work: { base_url: URL, api_key: 'k', account: ANNA } } };
-const SIGNED_IN = 'anna@example.com (user-1)';
 const SETTINGS: Settings = {
   ...{ sandbox: false, baseUrl: undefined, apiKey: undefined, account: 'user-9' },
   profile: { value: 'work', source: 'flag' },
 };
 
 test.each([
-  [
-    { id: 'user-2', email: 'b@example.com', name: 'Boris' },
-    'b@example.com (user-2)',
-    FILE,
-    SIGNED_IN,
-  ],
-  [{ id: 'user-2', email: null, name: 'Boris' }, 'Boris (user-2)', FILE, SIGNED_IN],
-  [{ id: 'user-2' }, 'user-2', FILE, SIGNED_IN],
+  [{ id: 'user-2', email: 'b@example.com', name: 'Boris' }, FILE],
+  [{ id: 'user-2', email: null, name: 'Boris' }, FILE],
   // Another process has removed the profile.
-  [{ id: 'user-2' }, 'user-2', { profiles: {} }, 'user-9'],
-])('names the other account %j', (is, text, file, was) => {
+  [{ id: 'user-2' }, { profiles: {} }],
+])('names the other account %j', (is, file) => {
   const error = otherAccount(SETTINGS, file, is);
-  expect({ ...error, message: error.message }).toMatchObject({
-    failure: 'authentication',
-    code: 'other_account',
-    message: `The key of profile "work" belongs to the account ${text}, but the profile signed in as ${was}.`,
-    hint: 'restore the earlier key, or sign in to the other account: gpucloud login --profile work',
-  });
+  expect({ ...error, message: error.message }).toMatchSnapshot();
 });
 
-test.each([
-  [['GPUCLOUD_API_KEY'], 'GPUCLOUD_API_KEY overrides --profile work', 'GPUCLOUD_API_KEY'],
-  [['A', 'B'], 'A and B override --profile work', 'A B'],
-])('warns that %j override --profile', (overriding, what, variables) => {
+test.each([[['GPUCLOUD_API_KEY']], [['A', 'B']]])('warns that %j override it', (overriding) => {
   const found = { settings: SETTINGS, storedKey: undefined, overriding };
-  expect(environmentWarning(found, {})).toBe(
-    `${what}, so this command may use another account. To use the profile: unset ${variables}`,
-  );
+  expect(environmentWarning(found, {})).toMatchSnapshot();
 });
 
 const LOST = 'The old key keeps working but is removed from this computer.';
@@ -84,8 +67,7 @@ test.each([
   ['EODD', 'EODD'],
   [undefined, 'an unexpected error'],
 ])('says what %s means for a change of settings', (code, meaning) => {
-  const cause = code === undefined ? new Error() : Object.assign(new Error(), { code });
-  const error = notLocked('/config.json', cause, false);
+  const error = notLocked('/config.json', Object.assign(new Error(), code && { code }), false);
   expect(error.message).toBe(
     `could not save the change to /config.json: it can't be locked: ${meaning}`,
   );
