@@ -5,35 +5,7 @@ import { apiFor, data, failureOf, fakeClock, type Step, scripted, status } from 
 
 const USER = { id: 'user-1' };
 
-async function run(steps: Step[]) {
-  const server = await scripted(...steps);
-  const clock = fakeClock();
-  return { server, clock, api: apiFor(server.url, { clock }) };
-}
-
 describe('Retry-After', () => {
-  const SENT = { date: 'Thu, 15 Jan 2026 10:00:00 GMT' };
-
-  test('waits for the whole number of seconds in Retry-After', async () => {
-    const { api, clock } = await run([status(429, { 'retry-after': '7' }), data(USER)]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([7000]);
-  });
-
-  test.each([26, -26])(
-    "measures a Retry-After date by the Date header, %i hours from this computer's clock",
-    async (ahead) => {
-      const at = (seconds: number) =>
-        new Date(Date.parse(SENT.date) + ahead * 3_600_000 + seconds * 1000).toUTCString();
-      const { api, clock } = await run([
-        status(503, { 'retry-after': at(9), date: at(0) }),
-        data(USER),
-      ]);
-      await api.users.me();
-      expect(clock.sleeps).toEqual([9000]);
-    },
-  );
-
   test.each([
     ['forward', 26, '7', [7_000, 7_000]],
     ['back', -26, '21', []],
@@ -59,11 +31,10 @@ describe('Retry-After', () => {
     ['Thu, 15 Jan 2026 10:00:09 GMT', 'today', 8000],
     ['Thu, 15 Jan 2026 10:00:00 GMT', undefined, 0],
     ['Thu, 15 Jan 2026 09:59:00 GMT', undefined, 0],
-    ...['Thu, soon', '-1', 'soon', '1e3', ''].map((text): [string, undefined, undefined] => [
-      text,
-      undefined,
-      undefined,
-    ]),
+    ['Thu, soon', undefined, undefined],
+    ['-1', undefined, undefined],
+    ['1e3', undefined, undefined],
+    ['', undefined, undefined],
     ['999999999', undefined, 999_999_999_000],
     ['1000000000', undefined, undefined],
     [' 0 ', undefined, 0],
@@ -73,16 +44,12 @@ describe('Retry-After', () => {
     expect(retryAfterMs(headers, now)).toBe(expected);
   });
 
-  test('ignores an unreadable Retry-After', async () => {
-    const { api, clock } = await run([status(429, { 'retry-after': '-1' }), data(USER)]);
-    await api.users.me();
-    expect(clock.sleeps).toEqual([250]);
-  });
-
   test.each([429, 503])(
     'fails immediately if the pause after a %i exceeds the deadline',
     async (code) => {
-      const { api, clock, server } = await run([status(code, { 'retry-after': '21' }), data(USER)]);
+      const server = await scripted(status(code, { 'retry-after': '21' }), data(USER));
+      const clock = fakeClock();
+      const api = apiFor(server.url, { clock });
       const error = await failureOf(api.users.me());
       expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
       expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
