@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openCatalog } from '../catalog/index.ts';
-import { asCliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { isAny } from '../journal/files.ts';
 import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
@@ -75,9 +75,10 @@ export function createStores(
       const { length } = open.filter(({ isInFlight }) => !isInFlight);
       if (length > 0) err.warn('outcome_unknown', unknownWarning(length));
     } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
       err.warn(
         'local_storage',
-        `Could not read the journal, so billing instances may be missing: ${asCliError(error).message}`,
+        `Could not read the journal, so billing instances may be missing: ${words}`,
       );
     }
   }
