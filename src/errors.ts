@@ -222,8 +222,13 @@ export function usageError(message: string, hint?: string): CliError {
 
 /** Returns the error that decides the exit code of a command with several items. */
 export function worstOf(errors: readonly CliError[]): CliError | undefined {
-  const gravest = Object.keys(FAILURES);
-  return [...errors].sort((a, b) => gravest.indexOf(a.failure) - gravest.indexOf(b.failure))[0];
+  const [first, ...others] = errors;
+  return first && others.reduce(graver, first);
+}
+
+function graver(a: CliError, b: CliError): CliError {
+  const order = Object.keys(FAILURES);
+  return order.indexOf(b.failure) < order.indexOf(a.failure) ? b : a;
 }
 
 /**
@@ -235,7 +240,7 @@ export class SeveralErrors extends CliError {
   readonly summary: CliError | undefined;
 
   constructor(errors: readonly [CliError, ...CliError[]], summary?: CliError) {
-    const worst = worstOf(errors) ?? errors[0];
+    const worst = errors.reduce(graver);
     const asked = errors.flatMap(({ retryAfterMs }) => retryAfterMs ?? []);
     super(worst.failure, worst.message, {
       code: worst.code,

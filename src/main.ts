@@ -12,13 +12,14 @@ import {
 import { devNull, homedir } from 'node:os';
 import type { ReadStream } from 'node:tty';
 import { namedHome } from './config/folders.ts';
+import { listenForFaults, listenForInterrupts } from './context/interrupts.ts';
 import type { Host } from './context.ts';
-import { CliError, type Failure } from './errors.ts';
+import { CliError } from './errors.ts';
 import { whenStopped } from './output/sink.ts';
 import { unblock } from './output/unblock.ts';
 import { faultReport } from './report.ts';
 import { run } from './run.ts';
-import { LONGEST_TIMER } from './system/clock.ts';
+import { sleep } from './system/clock.ts';
 import { errorCode } from './system/error-code.ts';
 import { openFile, type Signal, startPiped, startProgram } from './system/programs.ts';
 import { isInExecutable, keyringProgramOf, type Self, selfOf } from './system/self.ts';
@@ -38,8 +39,8 @@ async function main(): Promise<void> {
   // Up to a hundred requests listen to one signal, and Node warns above ten.
   setMaxListeners(0);
   const [first, second] = [new AbortController(), new AbortController()];
-  const onThirdInterrupt = listenForInterrupts(first, second);
-  const faults = listenForFaults(first, second);
+  const onThirdInterrupt = listenForInterrupts(process, first, second);
+  const faults = listenForFaults(process, first, second);
   const isExecutable = isInExecutable(process.argv[1] ?? '');
   const host: Host = {
     // Open streams at their first use: opening takes time, and most commands read nothing.
@@ -82,7 +83,7 @@ async function main(): Promise<void> {
       now: () => Date.now(),
       monotonic: () => performance.now(),
       random: () => Math.random(),
-      sleep,
+      sleep: (milliseconds, signal) => sleep(milliseconds, signal),
     },
     home: homeFolder(),
     platform: process.platform,
@@ -217,37 +218,10 @@ function statOfStdin(): Stats | undefined {
 /** Whether this process's parent has the same stdin; undefined if unknown. */
 function isOfParent(): boolean | undefined {
   try {
-    const [, parent] = /.*\) \S (\d+)/s.exec(readFileSync('/proc/self/stat', 'utf8')) ?? [];
-    return readlinkSync(`/proc/${parent}/fd/0`) === readlinkSync('/proc/self/fd/0');
+    return readlinkSync(`/proc/${process.ppid}/fd/0`) === readlinkSync('/proc/self/fd/0');
   } catch {
     return undefined;
   }
-}
-
-function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted === true) {
-      reject(signal.reason);
-      return;
-    }
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    let left = milliseconds;
-    let timer: NodeJS.Timeout;
-    const next = () => {
-      const longest = Math.min(left, LONGEST_TIMER);
-      left -= longest;
-      timer = setTimeout(left > 0 ? next : end, longest);
-    };
-    const end = () => {
-      signal?.removeEventListener('abort', stop);
-      resolve();
-    };
-    next();
-    signal?.addEventListener('abort', stop, { once: true });
-  });
 }
 
 /** Returns undefined if the system has no home folder. */
@@ -299,45 +273,6 @@ function borrowScreen(leave: () => void, back: () => void): () => void {
   return () => void process.off('SIGTSTP', suspend).off('SIGCONT', back).off('exit', leave);
 }
 
-const SIGNALS: readonly (readonly [NodeJS.Signals, Failure, string])[] = [
-  ['SIGINT', 'interrupted', 'Interrupted.'],
-  ['SIGTERM', 'terminated', 'Terminated.'],
-  ['SIGHUP', 'hungUp', 'The terminal closed.'],
-  // Ctrl-Break, on Windows only.
-  ['SIGBREAK', 'interrupted', 'Interrupted.'],
-];
-
-/**
- * Returns a function that adds an action of the third signal, and returns how to remove the action.
- * Without actions, the third signal kills the process.
- */
-function listenForInterrupts(
-  first: AbortController,
-  second: AbortController,
-): (leave: () => void) => () => void {
-  const atThird = new Set<() => void>();
-  for (const [signal, failure, words] of SIGNALS) {
-    const stop = () => {
-      const reason = new CliError(failure, words);
-      if (!first.signal.aborted) first.abort(reason);
-      else if (!second.signal.aborted) second.abort(reason);
-      else if (atThird.size > 0) for (const leave of atThird) leave();
-      else {
-        process.off(signal, stop);
-        // Windows can't send SIGHUP or SIGBREAK.
-        process.kill(process.pid, process.platform === 'win32' ? 'SIGTERM' : signal);
-      }
-    };
-    process.on(signal, stop);
-  }
-  // Let the failing write report a file over the size limit: the signal would kill the process.
-  process.on('SIGXFSZ', () => undefined);
-  return (leave) => {
-    atThird.add(leave);
-    return () => void atThird.delete(leave);
-  };
-}
-
 function isHungUp({ reason }: AbortSignal): boolean {
   return reason instanceof CliError && reason.failure === 'hungUp';
 }
@@ -359,44 +294,6 @@ function releaseTerminal(): void {
       // The descriptor is already closed.
     }
   }
-}
-
-interface Faults {
-  /** The first uncaught fault, if any. */
-  readonly first: Error | undefined;
-  /** Resolves if the run does not finish in time after an uncaught fault. */
-  readonly overdue: Promise<0>;
-  /** Stores an uncaught fault, and returns the exit code of `overdue`. */
-  note(thrown: unknown): 0;
-}
-
-const UNWINDING_MS = 2_000;
-
-/**
- * Stops the run like two interrupts after an uncaught fault. The run then reports a possible rental
- * and records its outcome. Node itself would print the stack and exit at once.
- */
-function listenForFaults(first: AbortController, second: AbortController): Faults {
-  let known: Error | undefined;
-  const note = (thrown: unknown) => {
-    known ??= thrown instanceof Error ? thrown : new Error(String(thrown));
-    second.abort(known);
-    first.abort(known);
-    return 0 as const;
-  };
-  const overdue = new Promise<0>((resolve) => {
-    process.on('uncaughtException', (thrown) => {
-      note(thrown);
-      setTimeout(() => resolve(0), UNWINDING_MS);
-    });
-  });
-  return {
-    get first() {
-      return known;
-    },
-    overdue,
-    note,
-  };
 }
 
 void main();

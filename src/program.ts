@@ -34,14 +34,12 @@ export function buildProgram({
     .helpCommand(false)
     .enablePositionalOptions()
     .showSuggestionAfterError(true)
-    .configureHelp(helpStyle(isColoured))
+    .configureHelp(helpStyle(width, isColoured))
     .exitOverride()
     .configureOutput({
       writeOut: write,
       // Silences commander, since only report.ts prints errors.
       writeErr: () => {},
-      getOutHelpWidth: () => width,
-      getErrHelpWidth: () => width,
       // The help is already coloured or plain.
       getOutHasColors: () => true,
     });

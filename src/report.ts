@@ -29,8 +29,7 @@ interface Reporting {
 }
 
 /** Formats the outcome of a command for stderr. Only this file turns errors into text. */
-export function report(failure: CliError | undefined, how: Reporting): string {
-  if (failure === undefined) return '';
+export function report(failure: CliError, how: Reporting): string {
   const { json, profile, debug } = how;
   const frames = debug ? framesOf(failure) : [];
   const lines = json

@@ -1,7 +1,7 @@
 import { rateLimited, sentence } from './api/errors.ts';
 import { DEFAULT_TIMEOUT_MS } from './context/service.ts';
 import type { Context } from './context.ts';
-import { CliError, isInterrupt } from './errors.ts';
+import { asCliError, CliError, isInterrupt } from './errors.ts';
 
 /** Milliseconds before the second request, unless the service asks for a pause. */
 const PAUSE = 500;
@@ -40,11 +40,7 @@ export async function retryChange<T>(
   { send, read }: RepeatableChange<T>,
   context: Pick<Context, 'clock' | 'flags' | 'signal'>,
 ): Promise<T> {
-  const stateNow = () =>
-    read().catch((error: unknown) => {
-      if (!(error instanceof CliError)) throw error;
-      return undefined;
-    });
+  const stateNow = () => read().catch(() => undefined);
   const { clock, signal } = context;
   const first = await attempt(send);
   if ('result' in first) return first.result;
@@ -64,7 +60,7 @@ export async function retryChange<T>(
     const before = await stateNow();
     if (before === undefined) throw fault;
     if (before.shown !== undefined) return before.shown;
-    if (isTooLong) throw rateLimited(fault.httpStatus ?? 503, pause);
+    if (isTooLong) throw rateLimited(Number(fault.httpStatus), pause);
   }
 
   const second = await attempt(send);
@@ -90,8 +86,7 @@ async function attempt<T>(
 ): Promise<{ readonly result: T } | { readonly fault: CliError }> {
   try {
     return { result: await send() };
-  } catch (fault) {
-    if (!(fault instanceof CliError)) throw fault;
-    return { fault };
+  } catch (error) {
+    return { fault: asCliError(error) };
   }
 }

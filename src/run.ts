@@ -25,6 +25,7 @@ export const VERSION = typeof GPUCLOUD_VERSION === 'string' ? GPUCLOUD_VERSION :
 export async function run(argv: readonly string[], host: Host): Promise<number> {
   let context: Context | undefined;
   let help = '';
+  const width = helpWidth(host);
   const build = (words?: readonly string[]) =>
     buildProgram({
       ...(words === undefined ? {} : { words }),
@@ -33,7 +34,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
       write: (text) => {
         help += text;
       },
-      width: helpWidth(host),
+      width,
       isColoured: (command) =>
         wantsColour(terminalOf(host), host.env, (context?.flags ?? flagsFor(command, host)).color),
     });
@@ -60,7 +61,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   }
 
   const thrown = await thrownBy(async () => {
-    await parse(build(argv), argv, runtime);
+    await parse(build(argv), argv, runtime, width);
     await print(help, host);
   });
   const refused = thrown && (await thrownBy(() => warnIfRefused(thrown.error, context)));
@@ -96,21 +97,22 @@ async function parse(
   program: AnyCommand,
   argv: readonly string[],
   runtime: Runtime,
+  width: number,
 ): Promise<void> {
   try {
     await program.parseAsync([...argv], { from: 'user' });
   } catch (error) {
-    if (error instanceof BareGroup) helpOf(error.group, runtime);
+    if (error instanceof BareGroup) helpOf(error.group, runtime, width);
     else if (!isHelp(error)) throw error;
   }
 }
 
 /** A person who types only a group wants its help; a script lacks a verb. */
-function helpOf(group: AnyCommand, runtime: Runtime): void {
+function helpOf(group: AnyCommand, runtime: Runtime, width: number): void {
   const { format } = runtime.context(group).out;
   if (format !== 'json' && format !== 'jsonl') {
-    const { writeOut, getOutHelpWidth } = group.configureOutput();
-    if (group.parent === null) writeOut?.(firstScreen(group, getOutHelpWidth?.() ?? 80));
+    const { writeOut } = group.configureOutput();
+    if (group.parent === null) writeOut?.(firstScreen(group, width));
     else group.outputHelp();
     return;
   }

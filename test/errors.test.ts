@@ -1,5 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { CliError, doubt, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
+import {
+  asCliError,
+  CliError,
+  doubt,
+  FAILURES,
+  type Failure,
+  SeveralErrors,
+  worstOf,
+} from '../src/errors.ts';
+import { faultReport, profileIn, report } from '../src/report.ts';
 
 const full = {
   code: 'name_taken',
@@ -113,4 +122,33 @@ describe('the table of failures', () => {
   test("converts a failure's name to a code in snake case", () => {
     expect(new CliError('outcomeUnknown', 'x').code).toBe('outcome_unknown');
   });
+});
+
+test.each([
+  ...['thrown', new CliError('refused', 'It costs 5.00 ₽.')],
+  ...['x', 'WebAssembly'].map((name) => new ReferenceError(`${name} is not defined`)),
+])('reports what was thrown: %s', (thrown) => {
+  const how = { json: false, profile: undefined, debug: false, ascii: true };
+  expect(report(asCliError(thrown), how)).toMatchSnapshot();
+});
+
+test.each([
+  ['status', {}],
+  ['status --debug', {}],
+  ['status', { GPUCLOUD_OUTPUT: 'json' }],
+])('reports a fault that no command caught: %s %j', (line, env) => {
+  const fault = Object.assign(new TypeError('x'), { stack: 'TypeError: x\n    at f (a.js:1:2)' });
+  expect(faultReport(fault, line.split(' '), env)).toMatchSnapshot();
+});
+
+test.each([
+  ['status --profile work', 'work'],
+  ['--profile=a --profile b c', 'b'],
+  ['--profile b --profile=a', 'a'],
+  ['--profile -y', undefined],
+  ['status --profile', undefined],
+  ['--profiles a', undefined],
+  ['run -- --profile a', undefined],
+])('finds the profile in %s', (line, profile) => {
+  expect(profileIn(line.split(' '))).toBe(profile);
 });

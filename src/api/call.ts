@@ -69,13 +69,11 @@ export class Call {
   /** Removes the call's API key and the secrets of its requests from a text. */
   readonly hide = (text: string) => hider(this.#secrets)(text);
 
-  /** @throws Fault with `stopped` and without `sent` if the call is stopped during the pause. */
-  async pause(milliseconds: number): Promise<void> {
-    await this.settings.clock.sleep(milliseconds, this.#stop.signal).catch((error: unknown) => {
-      this.#goOn();
-      throw error;
-    });
-    this.#goOn();
+  /** @throws Fault with `stopped` and this `sent` if the call is stopped during the pause. */
+  async pause(milliseconds: number, sent: boolean): Promise<void> {
+    // A sleep fails only if the call is stopped.
+    await this.settings.clock.sleep(milliseconds, this.#stop.signal).catch(() => undefined);
+    this.#goOn(sent);
   }
 
   /**
@@ -117,9 +115,9 @@ export class Call {
     this.#outer.removeEventListener('abort', this.#interrupt);
   }
 
-  #goOn(): void {
+  #goOn(sent = false): void {
     if (!this.#stop.signal.aborted) return;
-    throw new Fault('the call was stopped', { sent: false, stopped: true });
+    throw new Fault('the call was stopped', { sent, stopped: true });
   }
 
   /** API document: Authentication. Content-Type is sent only with a body. */

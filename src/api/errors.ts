@@ -217,14 +217,11 @@ export function unavailableIf(status: number | undefined): 'unavailable' | undef
  * date. Counts a date from the response's Date header, or from `now` without one. Returns undefined
  * for a missing or unreadable value.
  */
-export function retryAfterMs(
-  headers: HttpResponse['headers'] | undefined,
-  now: number,
-): number | undefined {
-  const text = headers?.['retry-after']?.trim() ?? '';
+export function retryAfterMs(headers: HttpResponse['headers'], now: number): number | undefined {
+  const text = headers['retry-after']?.trim() ?? '';
   if (/^[0-9]{1,9}$/.test(text)) return Number(text) * 1000;
   // `Date.parse` also accepts texts that are not HTTP dates, such as `1` or `-5`.
   if (!/^[A-Z][a-z]+, /.test(text)) return undefined;
   const at = Date.parse(text);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - (Date.parse(headers?.date ?? '') || now));
+  return Number.isNaN(at) ? undefined : Math.max(0, at - (Date.parse(headers.date ?? '') || now));
 }

@@ -110,8 +110,8 @@ function checked(request: RawRequest, base: URL): Request {
   const path = `${request.path}${joint}${query}`;
   const whole = `${base.origin}${withoutEndSlash(base.pathname)}${path}`;
   // A URL that parsing leaves unchanged can't lead to another path or host.
-  const parsed = URL.canParse(whole) ? new URL(whole).href : undefined;
-  if (!path.startsWith('/') || path.startsWith('//') || path.includes('#') || parsed !== whole) {
+  const isPath = /^\/(?!\/)[^#]*$/.test(path) && new URL(whole).href === whole;
+  if (!isPath) {
     throw usageError(
       'The path must start with one slash, stay below the base URL and be percent-encoded.',
     );

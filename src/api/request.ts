@@ -48,15 +48,14 @@ export function changes({ method }: Request): boolean {
  */
 export function requestOf(title: Title, input: Input): Prepared {
   const operation: Operation = OPERATIONS[title];
-  const { id = '', query, body } = input;
+  const { id = '', query = {}, body = {} } = input;
   const { of, about = 'id', missing, retry, doubt, bills, needsState } = operation;
   const [method = '', path = ''] = title.split(' ');
   const verdict = of === undefined ? undefined : resourceId(id);
   if (verdict?.ok === false) throw usageError(`The ID of ${of} ${verdict.rule}.`);
   const json =
     operation.body === undefined ? undefined : JSON.stringify(checked(operation.body, body));
-  const search =
-    operation.query === undefined ? '' : queryText(checked(operation.query, query ?? {}));
+  const search = operation.query === undefined ? '' : queryText(checked(operation.query, query));
   const fields: Readonly<Record<string, unknown>> = {
     ...body,
     ...(of === undefined ? {} : { id }),
@@ -90,8 +89,8 @@ function queryText(query: object): string {
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 
-function checked(schema: Schema<unknown>, value: object | undefined): object {
+function checked(schema: Schema<unknown>, value: object): object {
   const result = check(schema, value);
-  if (result.ok) return value ?? {};
-  throw usageError(`${result.where.map(String).join('.') || 'The body'} ${result.what}.`);
+  if (result.ok) return value;
+  throw usageError(`${result.where.map(String).join('.')} ${result.what}.`);
 }

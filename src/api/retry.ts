@@ -53,16 +53,14 @@ export async function transmit(call: Call, request: Request): Promise<Sent> {
       doubted ||= sent;
       wait = backoffMs(call, tried);
     }
-    await call.pause(wait).catch((error: unknown) => {
-      throw error instanceof Fault ? error.asSent(doubted) : error;
-    });
+    await call.pause(wait, doubted);
   }
 }
 
 /** Returns the pause before the next try: Retry-After if sent, otherwise full jitter. */
-function waitMs(call: Call, response: HttpResponse | undefined, tried: number): number {
-  const asked = retryAfterMs(response?.headers, call.settings.clock.now());
-  if (response === undefined || asked === undefined) return backoffMs(call, tried);
+function waitMs(call: Call, response: HttpResponse, tried: number): number {
+  const asked = retryAfterMs(response.headers, call.settings.clock.now());
+  if (asked === undefined) return backoffMs(call, tried);
   if (asksTooLong(call, response)) throw rateLimited(response.status, asked);
   return asked;
 }

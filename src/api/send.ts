@@ -14,7 +14,7 @@ import {
 } from './errors.ts';
 import type { HttpResponse } from './http/exchange.ts';
 import { Fault } from './http/fault.ts';
-import { fieldOf } from './open-fields.ts';
+import { textField } from './open-fields.ts';
 import type { Input, Title } from './operations.ts';
 import { changes, type Prepared, requestOf } from './request.ts';
 import { readResponse } from './response/envelope.ts';
@@ -96,10 +96,13 @@ async function attempt(call: Call, request: Prepared): Promise<Outcome> {
 /** Rejects a response about another instance: it would hide this one's state. */
 function aboutOther(data: unknown, { input, isRepeated }: Prepared): Outcome | undefined {
   const { id = '' } = input;
-  const found = fieldOf(data, 'id');
-  if (typeof found !== 'string' || isSameId(found, id)) return undefined;
+  const found = textField(data, 'id');
+  if (found === undefined || isSameId(found, id)) return undefined;
   if (!isRepeated) {
-    return { kind: 'inDoubt', why: `the service returned instance ${statusText(found)} instead` };
+    return {
+      kind: 'inDoubt',
+      why: `the service returned instance ${shortened(oneLine(found), 60)} instead`,
+    };
   }
   const text = `The service returned instance ${found} instead of ${id}.`;
   return { kind: 'refused', error: new CliError('notUnderstood', text, { resource: id }) };
@@ -112,9 +115,4 @@ function warnOfOdd({ settings }: Call, { title }: Prepared, odd: readonly string
   settings.warn?.(
     `The response to ${title} does not match the API document: ${first}${others}. Unreadable fields are omitted.`,
   );
-}
-
-/** Returns the service's status, cleaned for a message. */
-function statusText(status: unknown): string {
-  return shortened(oneLine(typeof status === 'string' ? status : ''), 60) || 'unknown';
 }

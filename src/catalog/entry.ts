@@ -24,7 +24,7 @@ export interface BuiltIn {
   readonly images: readonly {
     readonly id: string;
     readonly name: string;
-    readonly cuda_version: string | null;
+    readonly cuda_version: string;
   }[];
 }
 
@@ -45,13 +45,7 @@ export function builtInEntries({ offers, images }: BuiltIn): CatalogEntry[] {
       in_stock,
     })),
     ...images.map(({ id, name, cuda_version }) =>
-      entry({
-        service: 'sandbox',
-        kind: 'image',
-        id,
-        name,
-        cuda_version: cuda_version ?? undefined,
-      }),
+      entry({ service: 'sandbox', kind: 'image', id, name, cuda_version }),
     ),
   ].map((known) => ({ ...known, sources: ['sandbox'] }));
 }
@@ -87,7 +81,7 @@ export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): Ca
   if (own === undefined) return builtIn;
   return {
     ...builtIn,
-    name: own.given_name ?? builtIn.name,
+    name: own.given_name,
     given_name: own.given_name,
     sources: [...own.sources, ...builtIn.sources],
   };

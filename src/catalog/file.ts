@@ -85,7 +85,7 @@ function readWhole(path: string): string | undefined {
     bytes = readOwn(path);
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw unusable(path, `${faultOf(error)}`, error);
+    throw unusable(path, faultOf(error), error);
   }
   if (bytes === undefined) throw unusable(path, 'it is not a regular file of yours');
   return bytes.toString('utf8');

@@ -1,3 +1,4 @@
+import { asCliError } from '../errors.ts';
 import type { CatalogEntry } from '../json-results/local.ts';
 import { instant } from '../output/time.ts';
 import { isMoney } from '../rules/is-money.ts';
@@ -43,7 +44,6 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
       const names = edit(before.names);
       return names === before.names ? before : { ...before, names: [...names] };
     });
-    return latest;
   }
 
   function isOf(kind: Kind, id: string) {
@@ -66,7 +66,7 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
 
   /** Failing to store names must not affect work on an instance. */
   function warnOnce(error: unknown): void {
-    if (!isWarned) warn(error instanceof Error ? error.message : String(error));
+    if (!isWarned) warn(asCliError(error).message);
     isWarned = true;
   }
 
@@ -102,13 +102,14 @@ export function openCatalog({ file, service, builtIn, clock, warn }: CatalogSett
     },
     /** Stores the user's name, and replaces any earlier one. Throws CliError('storage'). */
     async add(kind: Kind, id: string, name: string): Promise<CatalogEntry> {
-      const { names } = await change((before) => {
+      let named: NameRecord = { service, kind, id };
+      await change((before) => {
         const known = before.find(isOf(kind, id));
-        const named = { ...(known ?? { service, kind, id }), given_name: name };
+        named = { ...(known ?? named), given_name: name };
         return [...before.filter((one) => one !== known), named];
       });
-      const found = (await entriesIn(names)).find(isOf(kind, id));
-      return found ?? entry({ service, kind, id, given_name: name });
+      const builtIn = (await builtInOnes()).find(isOf(kind, id));
+      return builtIn === undefined ? entry(named) : joined(builtIn, entry(named));
     },
     /** Deletes an entry's stored facts. Throws CliError('storage'). */
     async remove(kind: Kind, id: string) {

@@ -1,7 +1,7 @@
 import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import type { NameKind } from '../completion/values.ts';
-import { CliError, type Failure, usageError } from '../errors.ts';
+import { type CliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { foreignFlag, foreignWord, harmless } from './foreign-words.ts';
@@ -193,7 +193,7 @@ class StrictCommand extends Command {
     const option = isSecond
       ? this.options.find((one) => one.attributeName() === key && takesOne(one))
       : undefined;
-    if (option !== undefined) throw this.givenTwice(option.long ?? option.flags);
+    if (option !== undefined) throw this.givenTwice(`--${option.name()}`);
     return super.setOptionValueWithSource(key, value, source);
   }
 
@@ -213,9 +213,8 @@ function accepts({ parseArg }: Pick<Option, 'parseArg'>, text: string): boolean 
   try {
     parseArg?.(text, undefined);
     return true;
-  } catch (error) {
-    if (error instanceof CliError) return false;
-    throw error;
+  } catch {
+    return false;
   }
 }
 

@@ -126,8 +126,8 @@ export async function writeSecret(
   try {
     await write();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    throw error.with(`${lost}: ${error.message}.`, details);
+    const fault = asCliError(error);
+    throw fault.with(`${lost}: ${fault.message}.`, details);
   }
   if (out.unread) throw new CliError('storage', `${lost}: stdout is closed.`, details);
 }

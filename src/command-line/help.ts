@@ -9,15 +9,18 @@ export const GLOBAL_HEADING = 'Global options:';
  * Extends commander's help with examples and columns, and shortens the global flags to one line.
  * `isColoured` decides whether a command's help is coloured.
  */
-export const helpStyle = (isColoured: (command: AnyCommand) => boolean): Partial<Help> => ({
+export const helpStyle = (
+  helpWidth: number,
+  isColoured: (command: AnyCommand) => boolean,
+): Partial<Help> => ({
+  helpWidth,
   formatHelp(command: AnyCommand, helper: Help): string {
     const { examples = [], view, foot = GLOBAL_OPTIONS } = about(command);
-    const width = helper.helpWidth ?? 80;
     const columns = view?.columns.map(({ id }) => id).join(', ') ?? '';
     const parts = [
       ownHelp(command, helper),
       section('Examples', examples.map((line) => `$ ${line}`).join('\n')),
-      section('Columns (--columns, --sort)', columns && helper.boxWrap(columns, width - 2)),
+      section('Columns (--columns, --sort)', columns && helper.boxWrap(columns, helpWidth - 2)),
       foot,
     ];
     const text = `${parts.filter((part) => part !== '').join('\n\n')}\n`;

@@ -95,7 +95,7 @@ function foreignParent(
   const parent = dirname(path);
   const owner = statOf(parent)?.uid;
   if (owner === undefined) {
-    return parent === path ? undefined : foreignParent(parent, uid, owners);
+    return foreignParent(parent, uid, owners);
   }
   return owners.includes(owner) ? undefined : foreign(parent, owner, uid);
 }

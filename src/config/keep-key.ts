@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { asCliError, CliError } from '../errors.ts';
 import type { WarningCode } from '../warnings.ts';
 import {
   type ConfigFile,
@@ -103,7 +103,7 @@ async function forgetKey(
   try {
     await (await keys()).remove(profile, place);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    err.warn('local_storage', [error.message, error.hint].filter(Boolean).join(' '));
+    const { message, hint } = asCliError(error);
+    err.warn('local_storage', [message, hint].filter(Boolean).join(' '));
   }
 }

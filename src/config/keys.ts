@@ -157,7 +157,7 @@ export async function runKeyCommand(
       running.isLate ? `it timed out after ${PATIENCE / 1000} s` : `it exited with code ${code}`,
     );
   }
-  const key = (printed.split('\n', 1)[0] ?? '').trim();
+  const key = printed.replace(/\n.*/s, '').trim();
   if (key === '') throw failed(whose, 'it printed nothing on its first line');
   return key;
 }

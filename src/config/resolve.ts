@@ -106,7 +106,7 @@ export function resolveSettings(
   const fromEnvironment = key && checkedKey(key);
   const mine = keyPlace(stored?.profile);
 
-  if (fromEnvironment === undefined && stored !== undefined && mine !== undefined && !atHome) {
+  if (fromEnvironment === undefined && stored && mine && address && !atHome) {
     throw strayKey(stored.name, address);
   }
   const account = atHome ? stored.profile.account?.id : undefined;
@@ -249,10 +249,9 @@ function checkedUrl(url: Sourced<string>): Sourced<string> {
   return { ...url, value: verdict.value };
 }
 
-function strayKey(name: string, given: Sourced<string> | undefined): CliError {
-  const origin = given === undefined ? 'the base URL' : nameOf('base-url', given);
+function strayKey(name: string, given: Sourced<string>): CliError {
   return usageError(
-    `The key of profile "${name}" does not belong to ${origin}, so it was not sent`,
+    `The key of profile "${name}" does not belong to ${nameOf('base-url', given)}, so it was not sent`,
     'set GPUCLOUD_API_KEY to a key of that service, or run: gpucloud login --profile NAME --base-url URL',
   );
 }

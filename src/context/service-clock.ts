@@ -52,9 +52,9 @@ export function createServiceClock(clock: Pick<Clock, 'now' | 'monotonic'>) {
     /** Whether the clock is the built-in sandbox's. Users set that clock on purpose. */
     isExact: () => isExact,
     /** Reads the Date header of a valid response. */
-    learn(date: string | undefined) {
+    learn(date = '') {
       // `Date.parse` also accepts texts that are not HTTP dates, such as `1`.
-      const shown = /^[A-Z][a-z]+, .+ GMT$/.test(date ?? '') ? Date.parse(date ?? '') : Number.NaN;
+      const shown = /^[A-Z][a-z]+, .+ GMT$/.test(date) ? Date.parse(date) : Number.NaN;
       if (Number.isNaN(shown)) return;
       const before = last;
       const reading = read(shown);

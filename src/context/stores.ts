@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openCatalog } from '../catalog/index.ts';
-import { CliError, usageError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { isAny } from '../journal/files.ts';
 import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
@@ -64,11 +64,10 @@ export function createStores(
     try {
       ({ state } = await folders());
       await ensureSignedIn();
-    } catch (error) {
+    } catch {
       // Without a home folder or an account there is no journal. The command itself reports broken
       // settings.
-      if (error instanceof CliError) return;
-      throw error;
+      return;
     }
     try {
       if (!isAny('requests', state)) return;
@@ -119,8 +118,7 @@ export function createStores(
     async isKeyKnown() {
       try {
         return await (await journal()).isKeyKnown();
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
+      } catch {
         return false;
       }
     },

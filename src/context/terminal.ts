@@ -1,4 +1,4 @@
-import { CliError, type Failure, usageError } from '../errors.ts';
+import { asCliError, type Failure, usageError } from '../errors.ts';
 import { lazy } from '../lazy.ts';
 import { createMessages, createOutput, parseFormat, wantsColour } from '../output/index.ts';
 import type { Format } from '../output/output.ts';
@@ -39,8 +39,8 @@ export function createTerminal(
     json: format === 'json' || format === 'jsonl',
     quiet: flags.quiet === true,
     quietProgress: flags.debug === true,
-    ...(flags.profile === undefined ? {} : { profile: flags.profile }),
-    ...(host.onNote === undefined ? {} : { onNote: host.onNote }),
+    profile: flags.profile,
+    onNote: host.onNote,
     get stderr() {
       return host.stderr;
     },
@@ -54,7 +54,7 @@ export function createTerminal(
     get stdout() {
       return host.stdout;
     },
-    ...(host.syncWrite === undefined ? {} : { syncWrite: host.syncWrite }),
+    syncWrite: host.syncWrite,
     stop: leavingOf(interrupts),
     env,
     clock: { ...clock, now },
@@ -63,16 +63,16 @@ export function createTerminal(
     },
     profile: flags.profile,
     note: (text) => err.note(text),
-    ...(host.borrowScreen === undefined ? {} : { borrowScreen: host.borrowScreen }),
+    borrowScreen: host.borrowScreen,
     settings: {
       format,
       header: flags.header !== false,
       showSecrets: flags.showSecrets === true,
       ownKeys,
       csvSafe: flags.csvSafe === true,
-      ...(flags.columns === undefined ? {} : { columns: flags.columns }),
-      ...(flags.sort === undefined ? {} : { sort: flags.sort }),
-      ...(flags.query === undefined ? {} : { query: flags.query }),
+      columns: flags.columns,
+      sort: flags.sort,
+      query: flags.query,
       ...(host.queryLimits && { queryLimits: host.queryLimits }),
     },
   });
@@ -140,7 +140,7 @@ const SIGNALS: Readonly<Partial<Record<Failure, Signal>>> = {
 };
 
 function signalOf(reason: unknown): Signal {
-  return (reason instanceof CliError ? SIGNALS[reason.failure] : undefined) ?? 'SIGTERM';
+  return SIGNALS[asCliError(reason).failure] ?? 'SIGTERM';
 }
 
 /**

@@ -396,7 +396,7 @@ function lateText(row: AccountInstance, look: Look): string {
 }
 
 function ageText({ age_seconds: age }: AccountInstance): string {
-  return `rented ${spanText(age ?? 0)} ago`;
+  return `rented ${spanText(Number(age))} ago`;
 }
 
 /** Formats a range, since no field shows when the drive was suspended. */

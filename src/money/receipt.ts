@@ -81,7 +81,7 @@ export function areBooked(payments: readonly Payment[], entries: readonly Transa
   return payments.every(({ heading, amount, at }) => {
     const found = [...left].find((entry) => {
       const posting = postingOf(entry);
-      const time = instant(entry.created_at) ?? Number.NaN;
+      const time = Number(instant(entry.created_at));
       const isOf = posting.counts && posting.heading === heading && posting.amount.eq(amount);
       return isOf && Math.abs(time - at) <= APART;
     });

@@ -3,7 +3,6 @@ import type { Drive, Instance } from '../api/index.ts';
 import { textField } from '../api/open-fields.ts';
 import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
 import type { Changed } from '../instances/change/outcome.ts';
 import { BRIEFLY } from '../instances/read.ts';
 import { knownHere, readAll, titled } from '../instances/rent/preflight.ts';
@@ -66,10 +65,7 @@ export function termination(context: Context) {
 
   /** Names the drives that stay, since the question is about disks. */
   function keptText(targets: readonly Target[]): string {
-    const drives = targets.flatMap(({ id }) => {
-      const drive = attached.get(id);
-      return drive == null ? [] : (textField(drive, 'name') ?? textField(drive, 'id') ?? '');
-    });
+    const drives = targets.flatMap(({ id }) => nameOf(attached.get(id)) ?? []);
     if (drives.length === 0) return '';
     return `, but keep ${drives.length === 1 ? 'drive' : 'drives'} ${drives.join(', ')}`;
   }
@@ -111,9 +107,8 @@ export function termination(context: Context) {
     if (ids.every((id) => attached.get(id) == null)) return [];
     try {
       return await (await context.api()).drives.list(BRIEFLY);
-    } catch (error) {
-      if (error instanceof CliError) return [];
-      throw error;
+    } catch {
+      return [];
     }
   }
 
@@ -121,10 +116,9 @@ export function termination(context: Context) {
   function driveText(id: string, drives: readonly Drive[]): string[] {
     const drive = attached.get(id);
     if (drive == null) return [];
-    const driveId = textField(drive, 'id');
-    const now = drives.find((one) => one.id === driveId);
+    const now = drives.find((one) => one.id === textField(drive, 'id'));
     if (now !== undefined && billsOf(driveItem(now)) === 'no') return [];
-    const name = now?.name ?? textField(drive, 'name') ?? driveId;
+    const name = now?.name ?? nameOf(drive);
     const price = priceIn(now?.price_per_hour);
     const cost = price === undefined ? 'keeps billing' : `bills ${inRoubles(price)} per hour`;
     return [
@@ -162,9 +156,8 @@ export function termination(context: Context) {
     try {
       const api = await context.api();
       return (await api.instances.events(id, {}, BRIEFLY)).data;
-    } catch (error) {
-      if (error instanceof CliError) return undefined;
-      throw error;
+    } catch {
+      return undefined;
     }
   }
 
@@ -173,6 +166,11 @@ export function termination(context: Context) {
     expected.set(id, instance && restOf(instance, context.serviceClock.now())?.amount);
   }
   return { question, findDrives, readLogs, onAccepted, refunds };
+}
+
+/** Returns an attached drive's name or ID. */
+function nameOf(drive: unknown): string | undefined {
+  return textField(drive, 'name') ?? textField(drive, 'id');
 }
 
 /** Formats `trainer: ACTIVE, 89.90 ₽/h, rented 2 h ago`. */

@@ -34,7 +34,7 @@ interface OutputOptions {
   /** Opens the stream at its first use. */
   readonly stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number };
   /** Writes to non-TTY stdout without creating a stream; see Host. */
-  readonly syncWrite?: SyncWrite;
+  readonly syncWrite?: SyncWrite | undefined;
   /** Aborts the wait for a reader that has stopped reading. */
   readonly stop?: AbortSignal;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -45,7 +45,7 @@ interface OutputOptions {
   readonly profile?: string | undefined;
   note(text: string): void;
   /** Calls a live view when it must restore the screen; see Host. */
-  borrowScreen?: (leave: () => void, back: () => void) => () => void;
+  borrowScreen?: ((leave: () => void, back: () => void) => () => void) | undefined;
 }
 
 /**

@@ -16,7 +16,7 @@ export interface MessagesOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   /** The profile from a flag; messages add it to suggested commands. */
-  readonly profile?: string;
+  readonly profile?: string | undefined;
   readonly colour: boolean;
   /** Shows no spinner, even in a terminal, since `--debug` also writes to stderr. */
   readonly quietProgress?: boolean;
@@ -25,7 +25,7 @@ export interface MessagesOptions {
   /** `--quiet`: no notes and no progress. */
   readonly quiet?: boolean;
   /** Gets the notes and progress that are not printed. */
-  readonly onNote?: (text: string) => void;
+  readonly onNote?: ((text: string) => void) | undefined;
 }
 
 /** Milliseconds between two lines of progress without a spinner. */

@@ -15,12 +15,12 @@ export interface QueryLimits {
 export interface OutputSettings {
   format: Format;
   /** IDs of the columns to show, in this order; by default the view's own columns. */
-  columns?: readonly string[];
+  columns?: readonly string[] | undefined;
   /** ID of the column to sort rows by; a leading `-` reverses the order. */
-  sort?: string;
+  sort?: string | undefined;
   header: boolean;
   /** A JMESPath expression, applied to the JSON form. Its result replaces the output. */
-  query?: string;
+  query?: string | undefined;
   /** Set if the expression is untrusted. */
   queryLimits?: QueryLimits;
   showSecrets: boolean;

@@ -17,15 +17,15 @@ function distance(from: string, to: string): number {
   for (const [above, letter] of letters.entries()) {
     const next = [above + 1];
     for (const [left, other] of others.entries()) {
-      const changed = (row[left] ?? 0) + (letter === other ? 0 : 1);
+      const changed = Number(row[left]) + (letter === other ? 0 : 1);
       const isSwapped =
         left > 0 && letter === others[left - 1] && other === letters[above - 1] && letter !== other;
-      const swapped = isSwapped ? (before[left - 1] ?? 0) + 1 : changed;
-      next.push(Math.min(changed, swapped, (row[left + 1] ?? 0) + 1, (next[left] ?? 0) + 1));
+      const swapped = isSwapped ? Number(before[left - 1]) + 1 : changed;
+      next.push(Math.min(changed, swapped, Number(row[left + 1]) + 1, Number(next[left]) + 1));
     }
     [before, row] = [row, next];
   }
-  return row.at(-1) ?? 0;
+  return Number(row.at(-1));
 }
 
 /**

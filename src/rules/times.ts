@@ -15,16 +15,22 @@ export function duration(text: string): Verdict<number> {
   }
   const parts = [...text.matchAll(/([0-9]+)([a-z]+)/g)];
   return kept(
-    parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (MILLISECONDS[unit] ?? 0), 0),
+    parts.reduce(
+      (sum, [, count, unit = '']) => sum + Number(count) * Number(MILLISECONDS[unit]),
+      0,
+    ),
   );
 }
 
 /** Formats a duration as people type it, in its largest whole unit. */
 export function durationWord(milliseconds: number): string {
   if (milliseconds === 0) return '0s';
-  const units = Object.entries(MILLISECONDS).reverse();
-  const [unit, length] = units.find(([, length]) => milliseconds % length === 0) ?? ['ms', 1];
-  return `${milliseconds / length}${unit}`;
+  const [largest] = Object.entries(MILLISECONDS)
+    .reverse()
+    .flatMap(([unit, length]) =>
+      milliseconds % length === 0 ? `${milliseconds / length}${unit}` : [],
+    );
+  return String(largest);
 }
 
 /** Checks a duration that may not be zero, for deadlines and intervals. */

@@ -37,8 +37,8 @@ export function openBundle(file: string): Bundle {
     file,
     hash: comment.slice(2),
     textOf(number) {
-      const length = lengths[number] ?? 0;
-      if (readSync(fd, bytes, 0, length, places[number] ?? 0) < length) {
+      const length = Number(lengths[number]);
+      if (readSync(fd, bytes, 0, length, Number(places[number])) < length) {
         throw new Error('the bundle is cut short');
       }
       // Reads ASCII: Node does that several times faster than UTF-8.

@@ -108,3 +108,9 @@ function writeCode(file: string, code: Buffer): void {
     rmSync(fresh, { force: true });
   }
 }
+
+/** Returns the words before the first flag or value, at most two: `instances-get`. */
+export function commandOf(argv: readonly string[]): string {
+  const end = argv.findIndex((word) => !/^(?:__)?[a-z]+(?:-[a-z]+)*$/.test(word));
+  return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';
+}

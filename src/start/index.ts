@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { folders, namedHome } from '../config/folders.ts';
 import { type Bundle, openBundle } from './bundle.ts';
-import { type CodeCache, openCodeCache } from './code-cache.ts';
+import { type CodeCache, commandOf, openCodeCache } from './code-cache.ts';
 import { type Body, runModules } from './modules.ts';
 
 // Source of dist/start.cjs, for bin/gpucloud.js. No other file in src/ imports it.
@@ -39,12 +39,6 @@ function cacheFolder(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Returns the words before the first flag or value, at most two: `instances-get`. */
-function commandOf(argv: readonly string[]): string {
-  const end = argv.findIndex((word) => !/^(?:__)?[a-z]+(?:-[a-z]+)*$/.test(word));
-  return argv.slice(0, end < 0 ? 2 : Math.min(end, 2)).join('-') || 'gpucloud';
 }
 
 start(process.argv.slice(2));

@@ -16,6 +16,33 @@ export interface Clock {
 /** Milliseconds. Node fires longer timers at once. */
 export const LONGEST_TIMER = 2 ** 31 - 1;
 
+/** Waits as {@link Clock.sleep} does. */
+export function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) {
+      reject(signal.reason);
+      return;
+    }
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    let left = milliseconds;
+    let timer: NodeJS.Timeout;
+    const next = () => {
+      const longest = Math.min(left, LONGEST_TIMER);
+      left -= longest;
+      timer = setTimeout(left > 0 ? next : end, longest);
+    };
+    const end = () => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    };
+    next();
+    signal?.addEventListener('abort', stop, { once: true });
+  });
+}
+
 /** Limits on differences between clocks, in milliseconds, each with its reason. */
 export const CLOCKS = {
   /** Two readings agree: the Date header has whole seconds and arrives late. */

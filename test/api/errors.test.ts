@@ -64,7 +64,7 @@ describe("the service's message", () => {
   const raw =
     (type: string, body: string | Buffer): Step =>
     (_request, response) => {
-      response.writeHead(422, { 'content-type': type });
+      response.writeHead(422, type === '' ? {} : { 'content-type': type });
       response.end(body);
     };
   const messageOf = async (step: Step) => {
@@ -81,14 +81,19 @@ describe("the service's message", () => {
     ['another shape', json(422, { detail: 1 }), '{"detail":1}.'],
     ['a secret', json(422, { secret_key: 'hunter2hunter2' }), '{"secret_key":"********"}.'],
     ['an array', json(422, [1, 2]), '[1,2].'],
+    ['a list without texts', json(422, { message: [1], error: 'Bad' }), 'Bad.'],
+    ['a JSON text', json(422, 'go away'), 'go away.'],
+    ['an empty JSON text', json(422, ' '), 'no explanation given.'],
     ['null', json(422, null), 'null.'],
     ['an empty body', raw('application/json', ''), 'no explanation given.'],
     ['text', raw('text/plain', 'go away!'), 'go away!'],
+    ['text without a content type', raw('', 'go on…'), 'go on…'],
     [
       'HTML',
       raw('text/html', '<h1>Bad gateway</h1>'),
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
+    ['JSON as HTML', raw('text/html', '{"message":"no"}'), 'no.'],
     [
       'HTML without a content type',
       raw('', ' <!DOCTYPE html><p>x'),

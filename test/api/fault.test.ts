@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { codeOf } from '../../src/api/http/connect.ts';
 import { faultHint, faultMessage } from '../../src/api/http/fault.ts';
 
 const MORE_FILES = 'Raise the limit: ulimit -n 1024';
@@ -47,4 +48,23 @@ test.each<[string, string, hint?: string]>([
   ['UNKNOWN', 'connection failed (UNKNOWN)'],
 ])('explains %s: %s', (code, message, hint) => {
   expect([faultMessage(code), faultHint(code)]).toEqual([message, hint]);
+});
+
+test('explains that Node.js runs without WebAssembly', () => {
+  vi.stubGlobal('WebAssembly', undefined);
+  onTestFinished(() => void vi.unstubAllGlobals());
+  expect([faultMessage('NO_WASM'), faultHint('NO_WASM'), faultHint('UNKNOWN')]).toEqual([
+    'Node.js runs without WebAssembly, which is required',
+    'Start node without --jitless (check NODE_OPTIONS too).',
+    undefined,
+  ]);
+});
+
+test.each<[string, object]>([
+  ['ECONNRESET', { code: 'ECONNRESET', name: 'HTTPParserError' }],
+  ['HPE_UNKNOWN', { code: 'a b', name: 'HTTPParserError' }],
+  ['NO_WASM', { code: 7, message: 'WebAssembly.Memory(): out of memory' }],
+  ['UNKNOWN', {}],
+])('returns the code %s for the error %j', (code, fields) => {
+  expect(codeOf(Object.assign(new Error('x'), fields))).toBe(code);
 });

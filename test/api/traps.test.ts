@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { RawResponse } from '../../src/api/index.ts';
 import { envelope } from '../support/service.ts';
@@ -316,14 +316,20 @@ describe('reading a response body', () => {
     expect(written).toBeLessThan(40);
   });
 
-  const packed = (bytes: Buffer) =>
+  const packed = (bytes: Buffer, coding = 'gzip') =>
     scripted((_request, response) => {
-      response.writeHead(200, { 'content-encoding': 'gzip' });
+      response.writeHead(200, { 'content-encoding': coding });
       response.end(bytes);
     });
 
-  test('decompresses gzip that the request did not accept', async () => {
-    const server = await packed(gzipSync(USER));
+  test.each([
+    ['gzip', gzipSync(USER)],
+    [' X-Gzip', gzipSync(USER)],
+    ['deflate', deflateSync(USER)],
+    ['br', brotliCompressSync(USER)],
+    ['identity', Buffer.from(USER)],
+  ])('decodes %j that the request did not accept', async (coding, bytes) => {
+    const server = await packed(bytes, coding);
     expect((await apiFor(server.url).users.me()).id).toBe('user-1');
     expect(server.seen[0]?.headers['accept-encoding']).toBe('identity');
   });
@@ -332,8 +338,9 @@ describe('reading a response body', () => {
     ['that expands to 17 MiB', gzipSync(Buffer.alloc(17 * 1024 * 1024))],
     ['that is not gzip', Buffer.from('{}')],
     ['that is cut off', gzipSync(USER).subarray(0, -4)],
-  ])('rejects a gzip body %s', async (_what, bytes) => {
-    const server = await packed(bytes);
+    ['of another coding', Buffer.from(USER), 'zstd'],
+  ])('rejects a packed body %s', async (_what, bytes, coding = 'gzip') => {
+    const server = await packed(bytes, coding);
     expect((await failureOf(apiFor(server.url).users.me())).failure).toBe('notUnderstood');
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { sendOnce, writeCreated } from '../../src/command-line/creation.ts';
+import { sendOnce, writeCreated, writeSecret } from '../../src/command-line/creation.ts';
 import type { Context } from '../../src/context.ts';
 import { CliError, unforeseenIn } from '../../src/errors.ts';
 import { report } from '../../src/report.ts';
@@ -56,6 +56,21 @@ test('keeps an internal error, so that --debug shows its stack', async () => {
 
 test('does not throw if the result was written', async () => {
   await expect(writeCreated(MADE, CONTEXT, async () => undefined)).resolves.toBe(undefined);
+});
+
+test.each<[string, unread: boolean, thrown?: Error]>([
+  ['a closed pipe', true],
+  ['a full disk', false, new CliError('interrupted', 'the disk is full')],
+  ['an internal error', true, new TypeError('x')],
+])('names the key whose secret is lost after %s', async (_what, unread, thrown) => {
+  const out = { unread } as Context['out'];
+  const write = async () => {
+    if (thrown !== undefined) throw thrown;
+  };
+  const lost = writeSecret({ label: 'ci', id: ID }, { out }, write);
+  const error: unknown = await lost.catch((failure: unknown) => failure);
+  if (!(error instanceof CliError)) throw new Error('it ended without an error of ours');
+  expect({ ...error, message: error.message }).toMatchSnapshot();
 });
 
 /** Sends `count` requests at once, with Ctrl-C before or after they leave. */

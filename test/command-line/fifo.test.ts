@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readStdin, readText } from '../../src/command-line/input.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { needs } from '../support/needs.ts';
@@ -58,13 +58,51 @@ describe('a FIFO as a file', needs('POSIX'), () => {
   });
 });
 
+const signal = new AbortController().signal;
+
+test('leaves a file unchanged at an interrupt', async () => {
+  const file = join(folder, 'file');
+  writeFileSync(file, 'text');
+  const interrupt = new AbortController();
+  const reading = readText('--file', file, { signal: interrupt.signal });
+  interrupt.abort(new Error('interrupted'));
+  await expect(reading).rejects.toThrow('interrupted');
+  expect(readFileSync(file, 'utf8')).toBe('text');
+});
+
+test.each([
+  ['x', 'no such file'],
+  ['', 'is a folder, not a file'],
+  ['file/x', "can't read the file (ENOTDIR)"],
+  ['bytes', 'must be UTF-8'],
+])('names what is wrong with the file %j', async (name, words) => {
+  writeFileSync(join(folder, 'file'), 'text');
+  writeFileSync(join(folder, 'bytes'), Buffer.from([0xff]));
+  const path = join(folder, name);
+  const fault = { failure: 'usage', message: `--file "${path}": ${words}` };
+  await expect(readText('--file', path, { signal })).rejects.toMatchObject(fault);
+});
+
+test.each(['folder', 'file', 'nothing'] as const)('reads stdin of a %s', async (kind) => {
+  const file = join(folder, 'file');
+  writeFileSync(file, 'text');
+  const fd = kind === 'nothing' ? 2 ** 30 : openSync(kind === 'folder' ? folder : file, 'r');
+  onTestFinished(() => {
+    if (kind !== 'nothing') closeSync(fd);
+  });
+  const stdin = Object.assign(Readable.from(['text']), { fd });
+  const reading = readStdin('KEY', { stdin, signal });
+  if (kind === 'folder') await expect(reading).rejects.toThrow('KEY "-": stdin is a folder');
+  else expect(await reading).toBe('text');
+});
+
 test('reads no more of an endless stdin than the limit', async () => {
   let read = 0;
   function* endless() {
     for (; read < 64; read += 1) yield Buffer.alloc(1024 * 1024, 'x');
   }
   const stdin = Readable.from(endless());
-  const reading = readStdin('--file', { stdin, signal: new AbortController().signal });
+  const reading = readStdin('--file', { stdin, signal });
   await expect(reading).rejects.toThrow('--file "stdin": longer than 1 MiB');
   expect(read).toBeLessThan(32);
 });

@@ -251,6 +251,11 @@ test.each([
     'error: too many arguments: "data"\n' + "hint: a value with a space needs quotes: 'my data'\n",
   ],
   [
+    ['me', 'get', '--timeout', '5s', 'more'],
+    'error: too many arguments: "more"\n' +
+      'hint: usage: gpucloud me get; for example: gpucloud me get --json | jq -r .email\n',
+  ],
+  [
     ['sandbox', 'advance', '2', 'days'],
     'error: too many arguments: "days"\n' +
       'hint: usage: gpucloud sandbox advance <duration>; for example: gpucloud sandbox advance 10m\n',

@@ -266,10 +266,39 @@ test('rejects an edit with an invalid result', async () => {
 test("removes a killed process's temporary files, and no others", async () => {
   await mkdir(folder);
   const left = ['config.json.new', 'config.json.new.tmp-1234567890abcdef'];
-  const theirs = ['config.json.bak', 'new', 'other.json.1.new'];
+  const theirs = [
+    ...['config.json.bak', 'new', 'other.json.1.new', 'config.json.newer'],
+    ...['config.json.new.tmp-1234567890abcde', 'config.json.new.tmp-1234567890abcdef0'],
+  ];
   for (const name of [...left, ...theirs]) await writeFile(join(folder, name), CANARY);
   await openConfig(folder).change(addWork);
   expect((await readdir(folder)).sort()).toEqual(['config.json', ...theirs].sort());
+});
+
+// The lock, or conf's temporary file, has too long a path. The file itself has not.
+test.each([
+  [4080, "it can't be locked: ENAMETOOLONG"],
+  [4072, 'ENAMETOOLONG'],
+])('keeps the settings in a folder with a path of %i bytes', needs('Linux'), async (bytes, why) => {
+  let deep = folder;
+  while (deep.length < bytes - 250) deep = join(deep, 'x'.repeat(200));
+  deep = join(deep, 'x'.repeat(bytes - deep.length - 1));
+  await mkdir(deep, { recursive: true });
+  const config = openConfig(deep);
+  expect(await refusal(() => config.change(addWork))).toMatchObject({
+    failure: 'storage',
+    message: `could not save the change to ${config.path}: ${why}`,
+  });
+  expect(await readdir(deep)).toEqual([]);
+});
+
+test("names the disk's error for a file that can't be read", needs('Linux'), async () => {
+  await mkdir(folder);
+  await symlink('/proc/self/mem', path);
+  expect(await refusal(() => openConfig(folder).read())).toMatchObject({
+    failure: 'storage',
+    message: `${path}: it can't be read: the disk has an I/O error. The file is unchanged.`,
+  });
 });
 
 test('reports a folder in place of the temporary config file', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { folders } from '../../src/config/folders.ts';
+import { folders, namedHome } from '../../src/config/folders.ts';
 import { CliError } from '../../src/errors.ts';
 
 type Env = Record<string, string>;
@@ -101,6 +101,12 @@ test.each<[string | undefined, string]>([
     expect(error.exitCode).toBe(9);
     expect(error.hint).toContain(variable);
   }
+});
+
+test('takes the home folder from the environment', () => {
+  const env = { HOME: '/home/ann', USERPROFILE: 'C:\\ann' };
+  const homes = ['linux', 'darwin', 'win32'].map((platform) => namedHome(env, platform));
+  expect(homes).toEqual(['/home/ann', '/home/ann', 'C:\\ann']);
 });
 
 test('uses GPUCLOUD_CONFIG_DIR even without a home folder', () => {

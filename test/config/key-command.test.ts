@@ -43,6 +43,8 @@ test.each<[string, ReturnType<typeof ending>]>([
   ['it printed nothing on its first line', ending(async () => 0)],
   ['it printed nothing on its first line', ending(async () => 0, ` \n${KEY}`)],
   ['"pass" is not on PATH', ending(missing('ENOENT'))],
+  // More than 64 KiB are not kept.
+  ['it printed nothing on its first line', ending(async () => 0, ' '.repeat(2 ** 16 + 1), KEY)],
   ["it can't be started (EACCES)", ending(missing('EACCES'))],
 ])('reports why a key command returned no key: %s', async (why, { play }) => {
   await expect(
@@ -57,7 +59,8 @@ test('runs a key command for a minute at most, and returns its first line', asyn
   const notes: string[] = [];
   const { calls, play } = ending(
     async () => 0,
-    ` ${KEY.slice(0, 5)}`,
+    ' '.repeat(2 ** 16 - 5),
+    `${KEY.slice(0, 5)}`,
     `${KEY.slice(5)} \r\nuser: ann`,
   );
   const argv = ['pass', 'show', 'gpu cloud'];

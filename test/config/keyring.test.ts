@@ -3,6 +3,7 @@ import { withProfile } from '../../src/config/file.ts';
 import { keepKey } from '../../src/config/keep-key.ts';
 import { openKeys } from '../../src/config/keys.ts';
 import { type Config, openConfig } from '../../src/config/store.ts';
+import { CliError } from '../../src/errors.ts';
 import type { Start } from '../../src/system/programs.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 
@@ -211,6 +212,22 @@ test("removes the new key from the keyring if the config file can't be changed",
   };
   await expect(keep('two', full)).rejects.toThrow('the disk is full');
   expect([...entries.values()]).toEqual(['one']);
+});
+
+test("warns if the keyring keeps a key that the config file doesn't name", async () => {
+  const warnings: unknown[] = [];
+  const kept = keepKey({ profile: 'work', key: 'one', store: undefined }, (file) => file, {
+    config: async () => ({ change: () => Promise.reject(new Error('full')) }) as never,
+    keys: async () =>
+      ({
+        putIntoKeyring: async () => ({ kind: 'keyring', entry: 'e' }),
+        remove: () =>
+          Promise.reject(new CliError('storage', 'Not removed.', { hint: 'remove it' })),
+      }) as never,
+    err: { warn: (...given) => void warnings.push(given) },
+  });
+  await expect(kept).rejects.toThrow('full');
+  expect(warnings).toEqual([['local_storage', 'Not removed. remove it']]);
 });
 
 test('runs each key command once, and names the profile of one that fails', async () => {

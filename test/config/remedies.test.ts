@@ -1,28 +1,29 @@
 import { expect, test } from 'vitest';
-import { otherAccount, replaceQuestion } from '../../src/config/remedies.ts';
+import { environmentWarning, otherAccount, replaceQuestion } from '../../src/config/remedies.ts';
 import type { Settings } from '../../src/config/resolve.ts';
 import { notLocked } from '../../src/config/store.ts';
 
 const URL = 'https://api.example.com/v1';
 const ANNA = { id: 'user-1', email: 'anna@example.com', name: 'Anna' };
 const FILE = { profiles: { work: { base_url: URL, api_key: 'k', account: ANNA } } };
+const SETTINGS: Settings = {
+  ...{ sandbox: false, baseUrl: undefined, apiKey: undefined, account: 'user-9' },
+  profile: { value: 'work', source: 'flag' },
+};
 
 test.each([
-  [{ id: 'user-2', email: 'b@example.com', name: 'Boris' }, 'b@example.com (user-2)'],
-  [{ id: 'user-2', email: null, name: 'Boris' }, 'Boris (user-2)'],
-  [{ id: 'user-2' }, 'user-2'],
-])('names the other account %j', (is, text) => {
-  const settings: Settings = {
-    ...{ sandbox: false, baseUrl: undefined, apiKey: undefined, account: undefined },
-    profile: { value: 'work', source: 'flag' },
-  };
-  const error = otherAccount(settings, FILE, is);
-  expect({ ...error, message: error.message }).toMatchObject({
-    failure: 'authentication',
-    code: 'other_account',
-    message: `The key of profile "work" belongs to the account ${text}, but the profile signed in as anna@example.com (user-1).`,
-    hint: 'restore the earlier key, or sign in to the other account: gpucloud login --profile work',
-  });
+  [{ id: 'user-2', email: 'b@example.com', name: 'Boris' }, FILE],
+  [{ id: 'user-2', email: null, name: 'Boris' }, FILE],
+  // Another process has removed the profile.
+  [{ id: 'user-2' }, { profiles: {} }],
+])('names the other account %j', (is, file) => {
+  const error = otherAccount(SETTINGS, file, is);
+  expect({ ...error, message: error.message }).toMatchSnapshot();
+});
+
+test.each([[['GPUCLOUD_API_KEY']], [['A', 'B']]])('warns that %j override it', (overriding) => {
+  const found = { settings: SETTINGS, storedKey: undefined, overriding };
+  expect(environmentWarning(found, {})).toMatchSnapshot();
 });
 
 const LOST = 'The old key keeps working but is removed from this computer.';
@@ -64,8 +65,9 @@ test.each([
   ['EIO', 'the disk has an I/O error'],
   ['EMFILE', 'too many files are open'],
   ['EODD', 'EODD'],
+  [undefined, 'an unexpected error'],
 ])('says what %s means for a change of settings', (code, meaning) => {
-  const error = notLocked('/config.json', Object.assign(new Error(), { code }), false);
+  const error = notLocked('/config.json', Object.assign(new Error(), code && { code }), false);
   expect(error.message).toBe(
     `could not save the change to /config.json: it can't be locked: ${meaning}`,
   );

@@ -53,6 +53,22 @@ test('refuses a changed key of another account, at every command', async () => {
   }
 });
 
+test('asks for the account while the journal is unreadable', async () => {
+  await writeFile(join(world.home, 'state'), '');
+  expect((await list()).paths).toEqual(['/users/me', '/storage/drives']);
+});
+
+test('warns once of a field that many responses show in another form', async () => {
+  const id = (last: number) => `3f0c5c1e-8a51-4e0b-9c39-1f6f6a2b7d1${last}`;
+  const drives = [1, 2].map((at) => ({ id: `d${at}`, current_instance_id: id(at) }));
+  const read = (path: string) => ({ id: path.split('/').at(-1), status: 'ACTIVE', name: 7 });
+  const handler = ({ path }: { path: string }) =>
+    ok(path === '/storage/drives' ? drives : read(path));
+  const odd = await createWorld({ handler });
+  const { stderr } = await odd.cli(['instances', 'list']);
+  expect(stderr.match(/^warning: .*data.name is not of type string/gm)).toHaveLength(1);
+});
+
 test('warns at every command while the service does not say whose the changed key is', async () => {
   me = { status: 404, body: { message: 'gone' } };
   for (const _ of [1, 2]) {

@@ -44,6 +44,10 @@ const EXPOSED: readonly [string, () => Promise<void>, string, () => string][] = 
   ['a world-writable folder', () => chmod(folder, 0o777), '(0777)', () => `chmod 700 ${folder}`],
 ];
 
+test('leaves a folder that is out of reach to its reader', () => {
+  expect(exposureOfConfig(join(file, 'below'), process.getuid?.())).toBe(undefined);
+});
+
 test.each(EXPOSED)('refuses to use the key in %s', async (_what, expose, words, remedy) => {
   await expose();
   const { code, stderr, requests } = await world.cli(['me', 'get']);

@@ -49,9 +49,16 @@ test('says that the variable of the key is empty, as CI sets a missing secret', 
 });
 
 test('exits with 2 for the missing base URL if only the key is set', async () => {
-  const { code, stderr } = await world.cli(['catalog', 'list'], {
-    env: { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' },
+  const missing = '--base-url (or GPUCLOUD_BASE_URL) is missing';
+  const env = { GPUCLOUD_API_KEY: 'svc_sk_test_0123456789abcdef' };
+  for (const [line, words] of [
+    ['catalog list', `${missing}: offers and images depend on the service`],
+    ['drives list', missing],
+  ] as const) {
+    const { code, stderr } = await world.cli(line.split(' '), { env });
+    expect({ code, stderr }).toEqual({ code: 2, stderr: `error: ${words}\n` });
+  }
+  expect(await world.cli(['drives', 'list', '--csv-safe'])).toMatchObject({
+    ...{ code: 2, stderr: 'error: --csv-safe needs -o csv\n' },
   });
-  expect(code).toBe(2);
-  expect(stderr).toContain('--base-url (or GPUCLOUD_BASE_URL) is missing');
 });

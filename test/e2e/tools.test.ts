@@ -41,11 +41,6 @@ describe('the output for other tools', () => {
     expect(await bash('keys -o jsonl | jq -r .id')).toBe('k1\nk2\n');
   });
 
-  test('exits with 2 if stdin is a folder', async () => {
-    const refused = await bash('gpucloud ssh-keys delete - --yes < / 2>&1 || echo "exit $?"');
-    expect(refused).toBe('error: KEY "-": stdin is a folder\nexit 2\n');
-  });
-
   test('prints TSV that awk and cut split into rows and columns', async () => {
     expect(
       await bash(

@@ -292,6 +292,15 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     `job_x i-1: It waits.${ends ? ' In 2 h, it is terminated with what was not copied.' : ''} To go on > jobs x`,
   ]),
   [
+    'an instance that was kept for its results, at its deadline',
+    {
+      instances: [instance({ ends_at: hoursOn(0) })],
+      jobs: [job({ isKept: true, isFollowed: true, problem: PROBLEM })],
+    },
+    'deadline_passed i-1: trainer is 0 s past its deadline > instances reap',
+    'job_x i-1: It waits. To go on > jobs x',
+  ],
+  [
     'finished jobs, the earlier deadline first',
     {
       instances: [

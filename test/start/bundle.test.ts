@@ -40,57 +40,6 @@ test('runs every module of the bundle and finds all its exported names', async (
   expect(names).toBeGreaterThan(1000);
 });
 
-/** Runs modules given as functions. */
-function runFake(modules: readonly Body[], node = (_id: string): unknown => ({})) {
-  runModules((number) => modules[number] as Body, node);
-}
-
-test('runs a module once, at the first use of one of its names', () => {
-  const said: unknown[] = [];
-  let count = 0;
-  runFake([
-    (require) => {
-      const one = require('1') as { count: number };
-      // Copies a module's names as esbuild does for `import * as`.
-      const copy = Object.create(Object.getPrototypeOf(one)) as typeof one;
-      said.push(Object.keys(one), one.count, copy.count, (require('1') as typeof one).count);
-    },
-    (_require, define) => {
-      said.push('runs');
-      define({
-        get count() {
-          count += 1;
-          return count;
-        },
-      });
-    },
-  ]);
-  expect(said).toEqual(['runs', [], 1, 2, 3]);
-});
-
-test('runs a module again if it threw', () => {
-  let runs = 0;
-  const tried: unknown[] = [];
-  runFake([
-    (require) => {
-      const one = require('1') as { name: string };
-      for (const time of [1, 2]) {
-        try {
-          tried.push(one.name);
-        } catch (error) {
-          tried.push(`${time}: ${error}`);
-        }
-      }
-    },
-    (_require, define) => {
-      runs += 1;
-      if (runs === 1) throw new Error('no memory');
-      define({ name: 'one' });
-    },
-  ]);
-  expect(tried).toEqual(['1: Error: no memory', 'one']);
-});
-
 test('finds the bundle through a symlink on PATH', async () => {
   const at = await install();
   try {

@@ -124,14 +124,9 @@ export function createConnector(
       createConnection: () => socket,
     });
     asking?.on('error', (fault) => socket.destroy(fault));
-    asking?.once('connect', (response, _socket, head: Buffer) => {
-      const status = response.statusCode ?? 0;
-      if (status < 200 || status > 299) {
-        socket.destroy(new ConnectError(`PROXY_${status}`));
-        return;
-      }
-      if (head.length > 0) socket.unshift(head);
-      socket.emit('tunnel');
+    asking?.once('connect', ({ statusCode }) => {
+      if (/^2/.test(`${statusCode}`)) socket.emit('tunnel');
+      else socket.destroy(new ConnectError(`PROXY_${statusCode}`));
     });
     asking?.end();
     return ready(socket, 'tunnel');
@@ -175,24 +170,15 @@ function whileConnecting(socket: Socket, work: () => unknown): void {
   });
 }
 
-/**
- * Returns a network error's code. An AggregateError (several failed addresses) has its first
- * error's code.
- */
-export function codeOf(error: unknown): string {
-  if (typeof error === 'object' && error !== null) {
-    if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
-      return error.code;
-    }
-    // Some errors of undici's parser have no code.
-    if ('name' in error && error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
-    // V8 throws this error without a code if it can't run the WebAssembly of undici's parser.
-    if (error instanceof Error && error.message.includes('WebAssembly')) return 'NO_WASM';
-    if (error instanceof AggregateError && error.errors.length > 0) {
-      return codeOf(error.errors[0]);
-    }
+/** Returns a network error's code. Node's error for several failed addresses has that of the first. */
+export function codeOf(error: Error): string {
+  if ('code' in error && typeof error.code === 'string' && /^[A-Z0-9_]+$/.test(error.code)) {
+    return error.code;
   }
-  return 'UNKNOWN';
+  // Some errors of undici's parser have no code.
+  if (error.name === 'HTTPParserError') return 'HPE_UNKNOWN';
+  // V8 throws this error without a code if it can't run the WebAssembly of undici's parser.
+  return error.message.includes('WebAssembly') ? 'NO_WASM' : 'UNKNOWN';
 }
 
 const STATUS = 'HTTP/1.1 100';

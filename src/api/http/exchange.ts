@@ -16,6 +16,8 @@ export interface HttpResponse extends RawResponse {
 
 type Head = Pick<HttpResponse, 'status' | 'headers'>;
 
+const NO_HEAD: Head = { status: 0, headers: {} };
+
 export interface WireRequest {
   readonly method: string;
   /** Path and query, starting at the origin. */
@@ -62,12 +64,12 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly outcome: Promise<HttpResponse>;
   readonly #onSending: (() => void) | undefined;
   readonly #chunks: Buffer[] = [];
-  #resolve: (response: HttpResponse | Promise<HttpResponse>) => void = () => undefined;
-  #reject: (reason: unknown) => void = () => undefined;
+  #resolve!: (response: HttpResponse | Promise<HttpResponse>) => void;
+  #reject!: (reason: unknown) => void;
   #controller: Dispatcher.DispatchController | undefined;
   #stopped = false;
   #sent = false;
-  #head: Head | undefined;
+  #head = NO_HEAD;
   #size = 0;
 
   constructor(onSending: (() => void) | undefined) {
@@ -112,7 +114,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (status < 200) return;
     const flat: Record<string, string> = {};
     for (const [name, value] of Object.entries(headers)) {
-      flat[name] = Array.isArray(value) ? value.join(', ') : (value ?? '');
+      flat[name] = [value].flat().join(', ');
     }
     this.#head = { status, headers: flat };
   }
@@ -120,7 +122,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#size += chunk.length;
     this.#chunks.push(chunk);
-    if (this.#head === undefined || this.#size <= MOST_BYTES) return;
+    if (this.#size <= MOST_BYTES) return;
     const text = Buffer.concat(this.#chunks).subarray(0, KEPT_BYTES).toString('utf8');
     this.#chunks.length = 0;
     this.#resolve({ ...this.#head, text, cut: true, problem: 'is larger than 16 MiB' });
@@ -128,8 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseEnd(): void {
-    if (this.#head === undefined) this.#fail(faultMessage('UNKNOWN'));
-    else this.#resolve(decode(this.#head, this.#body()));
+    this.#resolve(decode(this.#head, this.#body()));
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
@@ -139,7 +140,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   #fail(words: string, hint?: string): void {
     const details = { sent: this.#sent, stopped: this.#stopped, hint };
-    if (this.#head === undefined) {
+    if (this.#head === NO_HEAD) {
       this.#reject(new Fault(words, details));
       return;
     }

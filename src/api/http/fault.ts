@@ -76,14 +76,14 @@ export class Fault extends Error {
     words: string,
     details: {
       sent: boolean;
-      stopped?: boolean;
+      stopped: boolean;
       hint?: string | undefined;
       partial?: RawResponse | undefined;
     },
   ) {
     super(words);
     this.sent = details.sent;
-    this.stopped = details.stopped ?? false;
+    this.stopped = details.stopped;
     this.hint = details.hint;
     this.partial = details.partial;
   }

@@ -60,8 +60,8 @@ function parse(value: string): ProxyServer {
   const written = /:([0-9]+)$/.exec(host)?.[1];
   const port = Number(written ?? (url.protocol === 'https:' ? 443 : 1080));
   if (login === '') return { url, port };
-  const [user, ...password] = login.split(':');
-  const credentials = `${decoded(user ?? '')}:${decoded(password.join(':'))}`;
+  const [user, ...password] = login.split(':').map(decoded);
+  const credentials = `${user}:${password.join(':')}`;
   return { url, port, authorization: `Basic ${Buffer.from(credentials).toString('base64')}` };
 }
 

@@ -77,7 +77,7 @@ export async function createTransport(
         return await exchange(client, request, signal, onSending);
       } finally {
         fresh.delete(client);
-        client.destroy(ending()).catch(() => undefined);
+        void client.destroy(ending());
       }
     },
     async close() {

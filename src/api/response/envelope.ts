@@ -38,7 +38,7 @@ export function readResponse(
   if (pageSize === undefined) return { ok: true, value: data.value, odd };
   const pagination = check(meta, body.value.meta);
   if (!pagination.ok) return { ok: false, what: placed('meta', pagination) };
-  const length = Array.isArray(data.value) ? data.value.length : 0;
+  const { length } = rowsOf(data.value);
   const page = numberField(input.query, 'page') ?? 1;
   const limit = numberField(input.query, 'limit') ?? pageSize;
   const whole = completed(pagination.value ?? {}, { page, limit }, length);
@@ -55,10 +55,14 @@ function isError({ status, code, statusCode }: Record<string, unknown>): boolean
 
 /** Normalizes the spelling of instance IDs in place. */
 function spellIds(data: unknown, field: string): void {
-  for (const row of Array.isArray(data) ? data : [data]) {
+  for (const row of rowsOf(data)) {
     const id = textField(row, field);
-    if (id !== undefined) Reflect.set(row, field, idKey(id));
+    if (id !== undefined) Object.assign(Object(row), { [field]: idKey(id) });
   }
+}
+
+function rowsOf(data: unknown): unknown[] {
+  return Array.isArray(data) ? data : [data];
 }
 
 /** Formats a fault as `data.3.id is missing`. */

@@ -23,11 +23,10 @@ export const fields = lazy(() => ({
 
 /** A required text in a request body, with a rule. */
 export function ruled(rule: Rule<unknown>): z.ZodMiniString {
-  const error = ({ input }: { input?: unknown }) => {
-    const verdict = rule(String(input));
-    return verdict.ok ? undefined : verdict.rule;
-  };
-  return z.string().check(z.refine((value) => rule(value).ok, { error }));
+  return z.string().check(({ value: input, issues }) => {
+    const verdict = rule(input);
+    if (!verdict.ok) issues.push({ code: 'custom', message: verdict.rule, input });
+  });
 }
 
 /** A required, non-empty text in a request body. */

@@ -44,11 +44,8 @@ const PLACEHOLDERS: Readonly<Record<string, Completes>> = {
 
 type Argument = AnyCommand['registeredArguments'][number];
 
-const FREE: CompletionValue = { kind: 'free' };
-
 export function valueOfArgument(command: AnyCommand, argument: Argument): CompletionValue {
-  const decided = decidedForArgument(command, argument);
-  return decided === undefined ? FREE : asValue(decided);
+  return asValue(decidedForArgument(command, argument) ?? 'nothing');
 }
 
 /** Returns an argument's completion, or undefined if none is declared. */
@@ -65,16 +62,14 @@ export function decidedForArgument(command: AnyCommand, argument: Argument): Com
 /** Returns the completion of a flag's value, or undefined for a switch. */
 export function valueOfFlag(command: AnyCommand, option: Option): CompletionValue | undefined {
   if (placeholderOf(option) === undefined) return undefined;
-  const columns = columnValue(command, option.long ?? '');
-  if (columns !== undefined) return columns;
-  const decided = decidedForFlag(command, option);
-  return decided === undefined ? FREE : asValue(decided);
+  const columns = columnValue(command, `--${option.name()}`);
+  return columns ?? asValue(decidedForFlag(command, option) ?? 'nothing');
 }
 
 /** Returns a flag's completion: undefined if none is declared, `nothing` for a switch. */
 export function decidedForFlag(command: AnyCommand, option: Option): Completes | undefined {
   const placeholder = placeholderOf(option);
-  const long = option.long ?? '';
+  const long = `--${option.name()}`;
   if (placeholder === undefined || COLUMN_FLAGS.includes(long)) return 'nothing';
   return (
     about(command).completes?.[long] ??

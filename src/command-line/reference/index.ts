@@ -39,7 +39,7 @@ export function referenceOf(root: AnyCommand) {
   const groups = root.createHelp().visibleCommands(root);
   return {
     name: root.name(),
-    version: (root.version() ?? '').replace(/^\S+ /, ''),
+    version: String(root.version()).replace(/^\S+ /, ''),
     summary: root.description(),
     groups: groups.map(groupOf),
     commands: commandsOf(root, root),
@@ -139,7 +139,7 @@ function flagOf(command: AnyCommand, option: Option) {
   const value = placeholderOf(option) ?? null;
   const values = valueOfFlag(command, option);
   return {
-    long: option.long ?? option.flags,
+    long: `--${option.name()}`,
     short: option.short ?? null,
     type: value === null ? ('boolean' as const) : typeOf(values, value),
     value,

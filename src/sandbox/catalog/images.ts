@@ -7,7 +7,7 @@ export interface BaseImage {
   os_type: 'linux' | 'windows';
   distro_version: string;
   driver_version: string | null;
-  cuda_version: string | null;
+  cuda_version: string;
   supports_docker: boolean;
   supports_rdp: boolean;
   specs: Record<string, unknown> | null;

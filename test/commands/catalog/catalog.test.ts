@@ -1,6 +1,8 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { changeFile, readFile as readNames } from '../../../src/catalog/file.ts';
+import { slug } from '../../../src/catalog/index.ts';
 import { inZone } from '../../support/in-zone.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { IMAGE, OFFER } from '../../support/sandbox-ids.ts';
@@ -251,6 +253,7 @@ describe('catalog add and remove', () => {
       stderr: 'Use it: gpucloud instances create NAME --offer rtx-5090\n',
       requests: [],
     });
+    expect(slug(' Ёлка – 5x')).toBe('ёлка-5x');
     await world.cli([...argv, 'big']);
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
   });
@@ -452,6 +455,27 @@ describe('an unusable catalog file', () => {
     ]);
     expect(rented.stderr.match(/warning: Could not read names of offers/g)).toHaveLength(1);
     expect(await readFile(file(), 'utf8')).toBe('{');
+  });
+
+  test('names what is wrong with the place of the file', async () => {
+    await putFile('{"version":1,"names":[]}');
+    const [below, folder] = [join(file(), 'catalog.json'), join(world.home, 'state')];
+    const fault = (message: string, hint: string) =>
+      expect.objectContaining({ failure: 'storage', message, hint });
+    const unusable = (path: string, why: string) =>
+      fault(
+        `Could not read names of offers and images from ${path}: ${why}. The file is unchanged.`,
+        'correct the file, or move it away: gpucloud learns the names again from instances',
+      );
+    expect(() => readNames(folder)).toThrow(unusable(folder, 'it is not a regular file of yours'));
+    expect(() => readNames(below)).toThrow(unusable(below, 'ENOTDIR'));
+    await expect(changeFile(below, (names) => names)).rejects.toEqual(
+      fault(
+        `Could not save names of offers and images to ${below} (EEXIST). The file is unchanged.`,
+        `check ${file()}, or choose another folder with GPUCLOUD_STATE_DIR`,
+      ),
+    );
+    expect(await readFile(file(), 'utf8')).toBe('{"version":1,"names":[]}');
   });
 
   test('keeps unknown fields of the catalog file after a change', async () => {

@@ -1,0 +1,74 @@
+import { EventEmitter, getEventListeners } from 'node:events';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { sleep } from '../../src/system/clock.ts';
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
+afterEach(() => void vi.useRealTimers());
+
+function systemOn(platform: string) {
+  const calls: unknown[] = [];
+  const [first, second] = [new AbortController(), new AbortController()];
+  const kill = (...given: unknown[]) => calls.push(given);
+  const system = Object.assign(new EventEmitter(), { pid: 7, platform, kill });
+  return { system, first, second, calls };
+}
+
+test.each(
+  [
+    ...['SIGINT', 'SIGTERM SIGHUP', 'SIGHUP SIGINT', 'SIGBREAK SIGXFSZ SIGBREAK'],
+    ...['SIGINT SIGINT SIGTERM SIGHUP', 'SIGHUP SIGHUP SIGHUP', 'SIGINT SIGINT third SIGINT'],
+    'SIGINT SIGINT third gone SIGINT',
+  ].flatMap((events) => [[events, 'linux'] as const, [events, 'win32'] as const]),
+)('acts on %s on %s', (events, platform) => {
+  const { system, first, second, calls } = systemOn(platform);
+  const atThird = listenForInterrupts(system, first, second);
+  let forget = () => {};
+  for (const event of events.split(' ')) {
+    if (event === 'third') forget = atThird(() => calls.push('third'));
+    else if (event === 'gone') forget();
+    else system.emit(event);
+  }
+  const reasons = [first, second].map(({ signal }) => signal.reason);
+  const left = system.eventNames().filter((name) => system.listenerCount(name) > 0);
+  expect({ reasons, calls: calls.join(' '), left: left.join(' ') }).toMatchSnapshot();
+});
+
+test('stops the run after an uncaught fault, and gives up after two seconds', async () => {
+  const { system, first, second, calls } = systemOn('linux');
+  const faults = listenForFaults(system, first, second);
+  void faults.overdue.then((code) => calls.push(code));
+  system.emit('uncaughtException', 'odd');
+  system.emit('uncaughtException', new Error('later'));
+  const fault = new Error('odd');
+  expect([faults.first, first.signal.reason, second.signal.reason]).toEqual([fault, fault, fault]);
+  await vi.advanceTimersByTimeAsync(1_999);
+  expect(calls).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect([calls, faults.note(new TypeError('x'))]).toEqual([[0], 0]);
+});
+
+const LONGEST = 2 ** 31 - 1;
+test.each<[number, after?: number]>([
+  ...([[5], [LONGEST], [LONGEST + 5], [2 * LONGEST + 1]] satisfies [number][]),
+  ...([
+    [5, 0],
+    [5, 4],
+    [LONGEST + 5, LONGEST + 4],
+  ] satisfies [number, number][]),
+])('sleeps %d ms, interrupted after %j', async (milliseconds, after) => {
+  const stop = new AbortController();
+  const log: unknown[] = [];
+  if (after === 0) stop.abort('early');
+  const ended = sleep(milliseconds, stop.signal).then(
+    () => log.push('end'),
+    (reason) => log.push(reason),
+  );
+  await vi.advanceTimersByTimeAsync(Math.max(0, (after ?? milliseconds) - 1));
+  log.push(vi.getTimerCount());
+  await vi.advanceTimersByTimeAsync(1);
+  if (after !== undefined) stop.abort('stopped');
+  await ended;
+  const listeners = getEventListeners(stop.signal, 'abort').length;
+  expect({ log, timers: vi.getTimerCount(), listeners }).toMatchSnapshot();
+});

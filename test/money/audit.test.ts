@@ -1,0 +1,84 @@
+import Big from 'big.js';
+import { expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import type { Known } from '../../src/journal/index.ts';
+import type { AccountInstance } from '../../src/json-results/money.ts';
+import type { AccountReading } from '../../src/money/account.ts';
+import { checksOf } from '../../src/money/audit.ts';
+import { type Exact, reservedBalance } from '../../src/money/exact.ts';
+import { lookAt } from '../../src/money/findings.ts';
+
+const NOW = Date.parse('2026-01-15T12:00:00.000Z');
+const at = (hours: number) => new Date(NOW + hours * 3_600_000).toISOString();
+const NOTHING = { instances: [], unknown: [], inFlight: [], unreadable: [] };
+const requests = (...names: string[]) =>
+  names.map((name, n) => ({ name, asked_at: at(-n) })) as unknown as Known['unknown'];
+const READING: AccountReading = {
+  ...{ now: NOW, user: undefined, instances: undefined, drives: undefined },
+  ...{ charges: undefined, unreadable: undefined, faults: [] },
+};
+
+test('runs each check of an account of which little can be read', () => {
+  const look = lookAt(READING);
+  const [none, some] = [new Big(0), new Big('5')];
+  const groups = Array.from({ length: 12 }, (_, n) => {
+    return { description: `d${n}`, amount: new Big(n + 1), count: 1 };
+  });
+  const charges = {
+    ...{ from: NOW - 86_400_000, to: NOW, charged: some, refunded: none, atMost: none },
+    ...{ late: none, unexplained: some, maybeDrives: none, groups, unclear: [] },
+  };
+  const facts = { ...look.facts, charges, unexplainedPerHour: some };
+  const key = { key_prefix: null, last_used_at: at(-2), in_use: false };
+  const checks = checksOf({
+    look: { ...look, facts },
+    known: { ...NOTHING, unknown: requests('a', 'b') },
+    openPrices: [new Big(1), new Big('2.5')],
+    ended: { read: [], left: 1 },
+    keys: [
+      { id: 'k-1', in_use: true },
+      { ...key, id: 'k-2' },
+    ] as never,
+    exact: new CliError('refused', 'No.'),
+  });
+  expect(checks).toMatchSnapshot();
+});
+
+const NAMES = { id: 'i-1', name: 'box', status: 'ACTIVE', price_per_hour_snapshot: '2' };
+const changed = (fields: object) => ({ ...NAMES, ...fields }) as AccountInstance;
+const ODD = { price_per_hour_snapshot: '89.8996' };
+const HIDDEN = { untracked: true, id: 'i-9', name: 'old', last: { status: 'ACTIVE' } };
+const USER = { id: 'u', name: 'Anna', balance: '1' };
+
+type Row = [string, string, Partial<AccountInstance>[], object?, object?];
+test.each<Row>([
+  ['an unknown price', '9', [{ price_per_hour_snapshot: null }]],
+  ['requests', '9', [{}, { id: null }], { inFlight: requests('a'), unknown: requests('b') }],
+  ['an unknown request', '9', [{}], { unknown: requests('b') }],
+  ['a response that is pending', '9', [{}], { inFlight: requests('a') }],
+  ['an untracked instance', '9', [], { instances: [HIDDEN] }],
+  ['a terminated untracked instance', '0', [], { instances: [{ ...HIDDEN, last: undefined }] }],
+  ['nothing readable', 'much', [{}]],
+  ['less than the cost', '1.5', [{}]],
+  ['exactly the cost', '4.00', [{}, {}]],
+  ['more than a stopped instance explains', '4.03', [{}, { status: 'STOPPED' }]],
+  ['what a stopped instance explains', '4', [{}, { status: 'STOPPED' }]],
+  ['what a stopping instance explains', '2', [{ status: 'STOPPING' }]],
+  ['nothing for a stopping instance', '0', [{ status: 'STOPPING' }]],
+  ['what an unreadable instance explains', '2', [{ unread: true }]],
+  ['a kopeck less for two instances', '179.79', [ODD, ODD]],
+  ['less than a kopeck more', '179.8191', [ODD, ODD]],
+  ['two kopecks more', '179.8192', [ODD, ODD]],
+  ['a stopped instance up to kopecks', '269.70', [ODD, ODD, { ...ODD, status: 'STOPPED' }]],
+  ['another balance afterwards', '2', [{}], {}, { after: { ...USER, balance: '2' } }],
+  ['another name afterwards', '2', [{}], {}, { after: { ...USER, name: 'Bo' } }],
+  ['another name in between', '2', [{}], {}, { updated: { ...USER, name: 'Bo' } }],
+  ['another status afterwards', '2', [{}], {}, { rows: [changed({ status: 'ERROR' })] }],
+  ['another deadline afterwards', '2', [{}], {}, { rows: [changed({ ends_at: at(1) })] }],
+])('compares the held funds with %s', (_what, reserved_balance, instances, known, later) => {
+  const rows = instances.map(changed);
+  const updated = { ...USER, reserved_balance };
+  const exact: Exact = { before: USER, updated, after: USER, rows, ...later };
+  const look = { ...lookAt(READING), instances: rows };
+  expect(reservedBalance(exact, look, { ...NOTHING, ...known })).toMatchSnapshot();
+});

@@ -1,0 +1,122 @@
+import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { openBundle } from '../../src/start/bundle.ts';
+import { commandOf, openCodeCache } from '../../src/start/code-cache.ts';
+import { type Body, runModules } from '../../src/start/modules.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+
+/** Runs modules given as functions. */
+function runFake(modules: readonly Body[], node = (_id: string): unknown => ({})) {
+  runModules((number) => modules[number] as Body, node);
+}
+
+test('runs a module once, at the first use of one of its names', () => {
+  const said: unknown[] = [];
+  let count = 0;
+  runFake([
+    (require) => {
+      const one = require('1') as { count: number };
+      // Copies a module's names as esbuild does for `import * as`.
+      const copy = Object.create(Object.getPrototypeOf(one)) as typeof one;
+      said.push(Object.keys(one), one.count, copy.count, (require('1') as typeof one).count);
+    },
+    (_require, define) => {
+      said.push('runs');
+      define({
+        get count() {
+          count += 1;
+          return count;
+        },
+      });
+    },
+  ]);
+  expect(said).toEqual(['runs', [], 1, 2, 3]);
+});
+
+test('runs a module again if it threw', () => {
+  let runs = 0;
+  const tried: unknown[] = [];
+  runFake([
+    (require) => {
+      const one = require('1') as { name: string };
+      for (const time of [1, 2]) {
+        try {
+          tried.push(one.name);
+        } catch (error) {
+          tried.push(`${time}: ${error}`);
+        }
+      }
+    },
+    (_require, define) => {
+      runs += 1;
+      if (runs === 1) throw new Error('no memory');
+      define({ name: 'one' });
+    },
+  ]);
+  expect(tried).toEqual(['1: Error: no memory', 'one']);
+});
+
+test('reads the modules of a bundle that has exactly their length', async () => {
+  const file = join(await temporaryFolder(), 'bundle');
+  const text = '//0a1b\n[3,0,2]\nabcde';
+  for (const odd of [`${text}f`, text.slice(0, -1)]) {
+    writeFileSync(file, odd);
+    expect(() => openBundle(file)).toThrow('the bundle is cut short');
+  }
+  writeFileSync(file, text);
+  const bundle = openBundle(file);
+  const modules = [0, 1, 2].map((number) => bundle.textOf(number));
+  expect({ ...bundle, modules }).toMatchObject({ file, hash: '0a1b', modules: ['abc', '', 'de'] });
+  truncateSync(file, text.length - 1);
+  expect(() => bundle.textOf(2)).toThrow('the bundle is cut short');
+});
+
+test.each([
+  ['instances get box --json', 'instances-get'],
+  ['instances get-all', 'instances-get-all'],
+  ['status --json', 'status'],
+  ['ssh-keys Add', 'ssh-keys'],
+  ['__complete bash', '__complete-bash'],
+  ['--json status', 'gpucloud'],
+  ['', 'gpucloud'],
+])('stores the code of `gpucloud %s` as %s', (line, name) => {
+  expect(commandOf(line.split(' '))).toBe(name);
+});
+
+const UID = process.geteuid?.() ?? 0;
+const HALF = `(function () { return ${'1 + '.repeat(50)} 1; })`;
+
+/** Runs two modules, and returns whether V8 refused their stored code; undefined without any. */
+function refused(file: string | undefined, owner: number | undefined) {
+  const cache = openCodeCache(file, 'x.js', owner);
+  const scripts = [0, 12].map((number) => cache.compile(number, HALF + ' '.repeat(number)));
+  for (const script of scripts) script.runInThisContext()();
+  cache.save();
+  return scripts.map(({ cachedDataRejected }) => cachedDataRejected);
+}
+
+const none = [undefined, undefined];
+const all = [false, false];
+test.each<[string, (file: string) => unknown, number | undefined, unknown[]]>([
+  ['as it is', () => undefined, UID, all],
+  ['that others can read', (file) => chmod(file, 0o644), UID, all],
+  ['that the group can write', (file) => chmod(file, 0o620), UID, none],
+  ['that others can write', (file) => chmod(file, 0o602), UID, none],
+  ['of another user', () => undefined, UID + 1, none],
+  ['that others can write, on Windows', (file) => chmod(file, 0o666), undefined, all],
+  ['cut in its table', (file) => truncateSync(file, 5), UID, none],
+])('uses stored code %s', async (_what, change, owner, expected) => {
+  const folder = join(await temporaryFolder(), 'a', 'b');
+  const file = join(folder, 'code');
+  expect(refused(undefined, owner)).toEqual(none);
+  expect(refused(file, owner)).toEqual(none);
+  const before = statSync(file);
+  await change(file);
+  expect(refused(file, owner)).toEqual(expected);
+  expect(statSync(file).ino === before.ino).toBe(expected === all);
+  const modes = [folder, file].map((path) => (statSync(path).mode & 0o777).toString(8));
+  if (expected !== all) expect(modes).toEqual(['700', '600']);
+  expect(readdirSync(folder)).toEqual(['code']);
+});
