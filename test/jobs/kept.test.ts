@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { keptOutput, missingOf, openKept } from '../../src/jobs/kept.ts';
+import { keptOutput, missingOf, openKept, setupOutput } from '../../src/jobs/kept.ts';
 import { createPrinter } from '../../src/jobs/printer.ts';
+import { jobRecord } from '../support/job-record.ts';
 import { openFiles } from '../support/open-files.ts';
 import { fc, runs } from '../support/random.ts';
 import { turns } from '../support/until.ts';
@@ -157,6 +158,24 @@ describe('kept output', () => {
     expect(kept.append('out', bytesAt(3, 4))).toBe(0);
     expect(kept.end.out).toBe(3);
     expect(kept.fault).toMatchObject({ failure: 'storage' });
+    expect(kept.read('out', 3)).toHaveLength(0);
+  });
+
+  test('reports why bytes could not be added or read', async () => {
+    const kept = await opened();
+    expect(kept.append('out', bytesAt(0, 4))).toBe(4);
+    kept.close();
+    expect(kept.append('out', bytesAt(4, 4))).toBe(0);
+    const folder = join(state, 'jobs');
+    expect(kept.fault?.message).toBe(`Could not keep the output: ${folder} (EBADF).`);
+    for (const from of ['out', 'err']) {
+      await rm(join(folder, `${ID}.${from}.0`));
+      await mkdir(join(folder, `${ID}.${from}.0`));
+    }
+    const unread = (from: string) => `Could not read ${join(folder, `${ID}.${from}`)} (EISDIR).`;
+    await expect(read()).rejects.toMatchObject({ failure: 'storage', message: unread('out') });
+    const failed = jobRecord({ id: ID, name: 'job', service: '' }, { setup_exit_code: 1 });
+    await expect(setupOutput(failed, context)).rejects.toThrow(unread('err'));
   });
 });
 
@@ -279,6 +298,7 @@ describe('the printer', () => {
         onFault: () => undefined,
         async hasExited() {
           looks += 1;
+          if (looks === 2) throw new Error('no look');
           return looks === 3;
         },
       },
@@ -292,6 +312,29 @@ describe('the printer', () => {
       printed: 0,
     });
     kept.close();
+  });
+
+  test('prints results after the output, and fails if kept output has become shorter', async () => {
+    const printed: string[] = [];
+    const kept = {
+      ...{ end: { out: 2, err: 1 }, fault: undefined, close: () => undefined },
+      ...{ append: () => 0, dropBefore: () => undefined },
+      read: (from: string) => Buffer.from(from === 'out' ? 'ab' : ''),
+    };
+    const printer = createPrinter({
+      kept,
+      start: { out: 0, err: 0 },
+      async print(_from, bytes) {
+        await turns();
+        printed.push(String(Buffer.from(bytes)));
+      },
+      onPrinted: () => undefined,
+      onFault: () => undefined,
+      hasExited: async () => false,
+    });
+    await printer.printAfter('out', Buffer.from('result'));
+    expect(printed).toEqual(['ab', 'result']);
+    await expect(printer.finish(never)).rejects.toThrow('The kept output has become shorter.');
   });
 
   test('waits for a reader no longer than its signal', async () => {

@@ -6,19 +6,22 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { afterLine } from '../../src/jobs/remote/after-line.ts';
+import { ensureUser } from '../../src/jobs/remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../../src/jobs/remote/follow.ts';
 import { readFrames } from '../../src/jobs/remote/frames.ts';
-import { probe } from '../../src/jobs/remote/probe.ts';
+import { observed, probe } from '../../src/jobs/remote/probe.ts';
 import { createRemoteShell, lastOf } from '../../src/jobs/remote/remote-shell.ts';
 import {
   FOLDER,
   FOLLOWING,
+  GONE,
   START,
   STARTED,
   supervisorOf,
 } from '../../src/jobs/remote/supervisor.ts';
 import { within } from '../../src/jobs/remote/within.ts';
 import { interruptCommand } from '../../src/jobs/stages/follow-to-end.ts';
+import { repeated } from '../../src/jobs/stages/repeated.ts';
 import { startCommand } from '../../src/jobs/stages/start-command.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { startPiped } from '../../src/system/programs.ts';
@@ -247,16 +250,24 @@ test('reads the offsets of the last lines of both outputs', async () => {
   expect(await offsetsOf(instance(answer), ['-n', 2], never)).toEqual({ out: 12, err: 0 });
   const half = offsetsOf(instance('echo gpucloud-run out 12'), ['-n', 2], never);
   await expect(half).rejects.toThrow('Could not read the output: exit code 0');
+  const gone = {
+    failure: 'notFound',
+    message: "The command's output is no longer on the instance.",
+  };
+  await expect(offsetsOf(instance(`echo '${GONE}'`), ['-n', 2], never)).rejects.toMatchObject(gone);
 });
 
 test.each([
-  ['running', { state: 'running', exitCode: undefined }],
-  ['exited 3', { state: 'exited', exitCode: 3 }],
-  ['exited 003 full', { state: 'exited', exitCode: 3 }],
-  ['none', { state: 'none', exitCode: undefined }],
-  ['lost', { state: 'lost', exitCode: undefined }],
-])('reads the state of a job: %s', async (line, state) => {
+  ['running', { state: 'running', exitCode: undefined }, { kind: 'running' }],
+  ['exited 3', { state: 'exited', exitCode: 3 }, { kind: 'exited', code: 3 }],
+  ['exited 003 full', { state: 'exited', exitCode: 3 }, { kind: 'exited', code: 3 }],
+  // A full disk may have lost it.
+  ['exited', { state: 'exited', exitCode: undefined }, { kind: 'lost' }],
+  ['none', { state: 'none', exitCode: undefined }, { kind: 'absent' }],
+  ['lost', { state: 'lost', exitCode: undefined }, { kind: 'lost' }],
+] as const)('reads the state of a job: %s', async (line, state, seen) => {
   const found = await probe(instance(PROBED.replace('STATE', line)), never);
+  expect(observed(state)).toEqual(seen);
   expect(found).toEqual({
     ...state,
     isSetup: false,
@@ -264,6 +275,39 @@ test.each([
     home: '/root',
     hasRsync: false,
     hasTar: false,
+  });
+});
+
+test('reads which user the instance names instead', () => {
+  const box = { id: 'an-id', name: 'box' };
+  const printed = 'Please login as the user "ubuntu" rather than the user "root".';
+  const error = new CliError('refused', `box refused to sign in: ${printed}`, {
+    resource: 'an-id',
+    hint: 'sign in as that user: --user ubuntu',
+  });
+  expect(() => ensureUser(printed, box)).toThrow(error);
+  expect(() => ensureUser('Permission denied (publickey).', box)).not.toThrow();
+});
+
+test.each([
+  ['a cut connection', true, false, [3_000, 15_000, 45_000], 4],
+  ['a cut connection while allowed', true, true, [3_000, 15_000, 45_000, 45_000], 5],
+  ['a refusal', false, true, [], 1],
+])('repeats work after %s', async (_what, retryable, isAllowed, slept, attempts) => {
+  const clock = manualClock();
+  const cuts: CliError[] = [];
+  let tries = 0;
+  const fault = new CliError('refused', 'cut', { retryable });
+  const work = async () => {
+    tries += 1;
+    if (tries < 5 || !isAllowed) throw fault;
+    return 'done';
+  };
+  const onCut = isAllowed ? async (cut: CliError) => void cuts.push(cut) : undefined;
+  const [end] = await Promise.allSettled([repeated(work, never, clock, onCut)]);
+  expect(end).toMatchObject(tries === 5 ? { value: 'done' } : { reason: fault });
+  expect({ slept: clock.slept, tries, cuts: cuts.length }).toEqual({
+    ...{ slept, tries: attempts, cuts: isAllowed ? slept.length : 0 },
   });
 });
 

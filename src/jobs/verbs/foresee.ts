@@ -56,7 +56,7 @@ export async function foreseeJob(
 async function unreachedText({ id }: RentedRecord, context: Context): Promise<string> {
   // The look has just read the instance.
   const { instances } = await (await context.journal()).read();
-  const { last } = instances.find((one) => one.id === id) ?? {};
+  const last = instances.find((one) => one.id === id)?.last;
   return last?.status === 'STOPPED' ? 'it is STOPPED' : WHY.unreachable;
 }
 
