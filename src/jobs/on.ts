@@ -82,7 +82,8 @@ export async function runOnInstance(
       resource: target.id,
     });
   }
-  const instance = { id: target.id, name: target.name };
+  const name = seen.instance.name ?? target.name;
+  const instance = { id: target.id, name };
   if (seen.state === 'running') throw busy(instance);
   // Held for the instance, so that only one command is started there at a time.
   await withJob({ uid: target.id, ...instance }, context, async () => {

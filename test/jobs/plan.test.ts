@@ -41,6 +41,7 @@ test.each([
   ['out/*.csv', ['out/a.csv'], ['out/*.csv']],
   ['out/*.csv', ['out/a.txt', 'a.csv'], []],
   ['/data/results', ['data/results'], []],
+  ['out/model/best', ['out/model', 'out'], []],
 ])('finds earlier results of --fetch %s in %j', (remote, paths, found) => {
   const entries = paths.map((path) => ({ path, kind: 'file' as const }));
   expect(oldResults([{ remote, local: remote }], entries)).toEqual(found);
@@ -76,6 +77,10 @@ describe('gpucloud run before renting', () => {
   test("rejects --fetch to a path that can't become a folder", async () => {
     const stderr = await refused('--fetch', `out:${join(folder, 'file', 'a', 'b')}`);
     expect(stderr).toMatch(/--fetch "out": ".*\/file" is not a folder/);
+    const long = join(folder, 'n'.repeat(300));
+    expect(await refused('--fetch', `out:${long}/a/b`)).toContain(
+      `--fetch "out": "${long}/a" can't be written (ENAMETOOLONG)`,
+    );
   });
 
   test('rejects --fetch to a dangling symlink', async () => {

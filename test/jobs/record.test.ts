@@ -3,14 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { exactCosts } from '../../src/jobs/end/cost.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
+import { ensureOpen, findJob } from '../../src/jobs/record/find-job.ts';
+import { withJob } from '../../src/jobs/record/lock.ts';
 import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
   type JobRecord,
   jobPath,
+  jobsIn,
   readAllJobs,
   readEnded,
   readJob,
@@ -21,7 +26,9 @@ import {
   writeJob,
 } from '../../src/jobs/record/record.ts';
 import { createPosition } from '../../src/jobs/stages/position.ts';
+import { foreseeJob } from '../../src/jobs/verbs/foresee.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
+import { manualClock } from '../support/clock.ts';
 
 const START = Date.UTC(2026, 0, 15);
 const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
@@ -164,6 +171,7 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
   const hint = 'update gpucloud on this computer';
   const error = { failure: 'storage', message, hint, mayBeBilling: true };
   expect(newer).toMatchObject([error]);
+  expect({ names: await names(), warnings }).toEqual({ names: ['job-1'], warnings: [message] });
   // A process that drives the job must not replace the newer record.
   await expect(readJob(uidOf(2), context)).rejects.toMatchObject(error);
 });
@@ -239,6 +247,93 @@ test('asks the process that follows a job to stop it', async () => {
   expect(isAskedNow()).toBe(true);
   await removeJob(uidOf(1), context);
   expect(isAsked()).toBe(false);
+  await mkdir(path(1, 'stop'));
+  const message = `Could not save the job: ${path(1, 'stop')} (EISDIR).`;
+  await expect(askToStop(uidOf(1), context)).rejects.toMatchObject({ failure: 'storage', message });
+  await rm(join(state, 'jobs'), { recursive: true });
+  await writeFile(join(state, 'jobs'), '');
+  expect(isAsked()).toBe(false);
+});
+
+test('completes the instances of the jobs that it can read, oldest first', async () => {
+  const at = new Date(START).toISOString();
+  for (const [each, more] of [{ id: 'a' }, {}, { id: 'b', ended_at: at }, { id: 'c' }].entries())
+    await writeJob(await job(each, more), context);
+  await writeFile(path(3), '{');
+  expect(jobsIn(state)).toEqual([
+    { id: 'a', state: '' },
+    { id: 'b', state: 'EXITED' },
+  ]);
+});
+
+test('finds a job without an instance, and says that it has ended', async () => {
+  for (const at of [1, 2]) await writeJob(await job(at), context);
+  expect(await findJob('job-1', context)).toEqual(await job(1));
+  const [ended_at, reason] = [new Date(START).toISOString(), 'It was killed.'];
+  const refused = async (id: string | null) => {
+    const record = await job(1, { id, ended_at, reason });
+    const [end] = await Promise.allSettled([(async () => ensureOpen(record, context))()]);
+    const { message, resource, hint } = (end as PromiseRejectedResult).reason;
+    return [message, resource, hint?.replaceAll('\ufdd0', '')];
+  };
+  const message = expect.stringMatching(/^The job on job-1 ended .*\. It was killed\.$/);
+  expect(await refused(null)).toEqual([message, 'job-1', undefined]);
+  expect(await refused('a')).toEqual([message, 'a', 'see its output: gpucloud jobs logs job-1']);
+});
+
+test('refuses a job that another process follows, and says whether that process lives', async () => {
+  const followed = async (id: string | null, yields: boolean) => {
+    const record = await job(1, { id });
+    const again = () => withJob(record, context, async () => [], { patience: 0, yields });
+    const [end] = await withJob(record, context, () => Promise.allSettled([again()]));
+    const { message, resource, isAlive, hint } = (end as PromiseRejectedResult).reason;
+    return [message, resource, isAlive, hint.replaceAll('\ufdd0', '')];
+  };
+  const said = ['Another gpucloud process is following job-1.', 'job-1', false];
+  expect(await followed(null, false)).toEqual([
+    ...said,
+    'see its output: gpucloud jobs logs job-1',
+  ]);
+  expect((await followed('a', false))[1]).toBe('a');
+});
+
+test('reads the proven costs of terminated instances that jobs rented', async () => {
+  const report = { command_exit_code: 0, stage: 'done', instance: null, fetched: [], seconds: 1 };
+  const more = {
+    ...report,
+    cost_at_most: null,
+    phases: null,
+    gpu: null,
+    exit_code: 0,
+    error: null,
+  };
+  const rows = [
+    ['a', false, true, '0.35'],
+    ['b', true, true, '1.00'],
+    ['c', false, 'unknown', '2.00'],
+    ['d', false, true, null],
+  ] as const;
+  for (const [at, [id, on, terminated, cost]] of rows.entries()) {
+    const change = { id, on, report: { ...more, terminated, cost } } as Partial<JobRecord>;
+    await writeJob(await job(at, change), context);
+  }
+  expect(await exactCosts([{ status: 'ACTIVE' }, { status: 'TERMINATED' }], context)).toEqual(
+    new Map([['a', '0.35']]),
+  );
+  expect(await exactCosts([{ status: 'ACTIVE' }], context)).toEqual(new Map());
+});
+
+test.each<[string, string, Partial<JobRecord>]>([
+  ['nothing', 'the outcome of its request is unknown', {}],
+  ['finish_job', 'its command was never started', { id: 'a' }],
+  ['nothing', 'its job does not respond', { id: 'a', command_started_at: 'x' }],
+  ['keep', 'its job kept it', { id: 'a', command_started_at: 'x', exit_code: 1, kept: 'results' }],
+])('foresees for a job: %s, %s', async (action, why, change) => {
+  const api = () => Promise.reject(new CliError('unreachable', 'No network.'));
+  const journal = { ends: async () => ({ deadline: null }), read: async () => ({ instances: [] }) };
+  const own = { ...context, api, journal: async () => journal, clock: manualClock() };
+  const at = { ...own, signal: new AbortController().signal } as unknown as Context;
+  expect(await foreseeJob(await job(1, change), 0, at)).toEqual({ action, why });
 });
 
 test('keeps the last 100 ended jobs and every open job', async () => {

@@ -196,6 +196,6 @@ test('says what was copied, what was not, and what that means for the instance',
 
     The budget of box pays for no copy after its deadline, so later changes of its --rescue paths are lost (last copy: out is from 10 min ago, log is from 10 min ago).
     Copied from box: out to /here/out; log to /here/log (1 file, 7 bytes); log to /here/log (2 files, 5.0 MB).
-    out of box changes faster than it can be copied: the last copy differs in a, b"
+    copy: out of box changes faster than it can be copied: the last copy differs in a, b"
   `);
 });
