@@ -19,6 +19,7 @@ import { warnBeforeRenting } from '../instances/rent/planned.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { leftText } from './files/copy-out.ts';
 import { type Entry, type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
 import { containsHome } from './files/merge.ts';
 import { matcherOf } from './files/pattern.ts';
@@ -222,11 +223,11 @@ function warnOfOldResults(
 ): void {
   const old = oldResults(fetch, entries);
   if (old.length === 0) return;
-  const [them, come] = old.length === 1 ? ['it', 'comes'] : ['them', 'come'];
+  const them = old.length === 1 ? 'it' : 'them';
   const excluded = old.flatMap((remote) => ['--exclude', remote]);
   err.warn(
     'copy',
-    `--sync copies ${old.join(' and ')} to the instance, and --fetch copies ${them} back: what an earlier run left there ${come} back as a result. To leave ${them} out: ${shellLine(excluded)}`,
+    `--sync copies ${old.join(' and ')} to the instance, and --fetch copies ${them} back: what an earlier run left there comes back as a result. To leave ${them} out: ${shellLine(excluded)}`,
   );
 }
 
@@ -249,10 +250,11 @@ function noteFiles(files: FileList, overview: Overview, { err }: Context): void 
   const [largest, leftOut] = [largestText(overview), leftOutText(files, overview)];
   if (largest !== null) err.note(`Largest: ${largest}`);
   if (leftOut !== null) err.note(`Left out: ${leftOut}`);
-  if (files.special.length > 0) {
+  const special = { named: files.special.slice(0, NAMED), count: files.special.length };
+  if (special.count > 0) {
     err.warn(
       'copy',
-      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${files.special.slice(0, NAMED).join(', ')}${files.special.length > NAMED ? ` and ${files.special.length - NAMED} more` : ''}`,
+      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${leftText(special)}`,
     );
   }
 }

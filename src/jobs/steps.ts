@@ -231,11 +231,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     async interrupt() {
       if (by === 'reap') {
         const near = AbortSignal.any([stops.near, stops.last]);
-        const isOver = await poll(near).then(
-          () => true,
-          () => false,
-        );
-        if (isOver || stops.last.aborted) return;
+        const stopped = await failuresOf(poll(near));
+        if (stopped.length === 0 || stops.last.aborted) return;
       }
       job.isInterrupted = true;
       isNearDeadline = timeOf() !== 'early';

@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { startHere } from '../../src/jobs/here/local-command.ts';
 import { usesInstances } from '../../src/jobs/here/note-local.ts';
 import { namesText } from '../../src/jobs/phases.ts';
 import { RESULTS } from '../../src/json-results/index.ts';
@@ -131,6 +134,62 @@ describe('gpucloud run --here before renting', () => {
     expect(RESULTS.run?.schema().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(
       true,
     );
+  });
+});
+
+const KINDS = ['first', 'near', 'half', 'asked', 'last'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Starts a command here, and returns the signals and messages after these stops. */
+async function startedHere(
+  before: readonly Kind[],
+  after: readonly Kind[],
+  exit: Promise<never> = new Promise(() => undefined),
+) {
+  const said: string[] = [];
+  const stops = new Map(KINDS.map((kind) => [kind, new AbortController()]));
+  const stop = (kinds: readonly Kind[]) => {
+    for (const kind of kinds)
+      stops.get(kind)?.abort(new CliError('hungUp', 'The terminal closed.'));
+  };
+  const { first, ...signals } = Object.fromEntries(
+    [...stops].map(([kind, { signal }]) => [kind, signal]),
+  );
+  const context = {
+    async start() {
+      stop(before);
+      return { ended: exit, kill: (name: string) => said.push(name) };
+    },
+    ...{ interrupts: { first }, clock: { sleep: () => new Promise(() => undefined) } },
+    ...{ host: { stdin: {}, stderr: {} } },
+    err: {
+      note: (text: string) => said.push(text.slice(0, 8)),
+      warn: (code: string) => said.push(code),
+    },
+  } as unknown as Context;
+  const all = { ...signals, any: new AbortController().signal } as Parameters<typeof startHere>[3];
+  const { ended } = await startHere({ words: ['train'] }, {}, 'job', all, context);
+  stop(after);
+  return { said, ended };
+}
+
+test.each<[readonly Kind[], readonly Kind[], readonly string[]]>([
+  [[], ['first', 'near'], ['SIGINT', 'Interrup', 'deadline_near', 'SIGINT']],
+  [[], ['half', 'asked'], ['SIGTERM', 'Stopping', 'SIGINT']],
+  [['near', 'half'], ['last'], ['deadline_near', 'SIGINT', 'SIGTERM', 'SIGHUP']],
+  [['last', 'near', 'first'], ['half', 'asked'], ['SIGHUP']],
+  [[], ['last', ...KINDS], ['SIGHUP']],
+])('a command here gets signals at %j, then at %j: %j', async (before, after, said) => {
+  expect((await startedHere(before, after)).said).toEqual(said);
+});
+
+test.each([
+  ['ENOENT', 'the file or its interpreter was not found (ENOENT)'],
+  ['EACCES', 'EACCES'],
+])('says why a command here can not start: %s', async (code, why) => {
+  const exit = Promise.reject(Object.assign(new Error(code), { code }));
+  await expect((await startedHere([], [], exit)).ended).rejects.toMatchObject({
+    message: `Could not start train: ${why}.`,
   });
 });
 

@@ -2,11 +2,28 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import type { FileList } from '../../src/jobs/files/files.ts';
 import { HereRun } from '../../src/jobs/here/run.ts';
 import type { JobPlan } from '../../src/jobs/job.ts';
-import { copyLine, createPhases, progressText } from '../../src/jobs/phases.ts';
+import { copyLine, createPhases, leftOutText, progressText } from '../../src/jobs/phases.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { manualClock } from '../support/clock.ts';
+
+test.each([
+  [undefined, false, '1,204 files (83 MB) by --exclude: data/ (82 MB), a (1 byte)'],
+  [
+    '.gitignore',
+    true,
+    'at least 1,204 files (83 MB) by .gitignore or --exclude: data/ (82 MB), a (1 byte)',
+  ],
+] as const)('says what --sync leaves out by %s', (rules, isPart, text) => {
+  const largest = [
+    { path: 'data/', bytes: 82e6 },
+    { path: 'a', bytes: 1 },
+  ];
+  const overview = { largest: [], leftOut: { count: 1_204, bytes: 83e6, largest, isPart } };
+  expect(leftOutText({ rules } as FileList, overview)).toBe(text);
+});
 
 test.each([
   ['of an unknown total', { count: 5_000 }, '5.0 KB'],

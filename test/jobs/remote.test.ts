@@ -10,7 +10,7 @@ import { ensureUser } from '../../src/jobs/remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../../src/jobs/remote/follow.ts';
 import { readFrames } from '../../src/jobs/remote/frames.ts';
 import { observed, probe } from '../../src/jobs/remote/probe.ts';
-import { createRemoteShell, lastOf } from '../../src/jobs/remote/remote-shell.ts';
+import { createRemoteShell, lastOf, type RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import {
   FOLDER,
   FOLLOWING,
@@ -68,11 +68,7 @@ describe('readFrames', () => {
 
   test.each([1, 2, 3, 100])('parses frames split into pieces of %i bytes', async (size) => {
     const text = 'o 4\na\nxle 2\nb.o 1\n!x 7\nignored';
-    expect(await framesIn(text, size)).toEqual({
-      out: 'a\nxl!',
-      err: 'b.',
-      end: { exitCode: 7 },
-    });
+    expect(await framesIn(text, size)).toEqual({ out: 'a\nxl!', err: 'b.', end: { exitCode: 7 } });
   });
 
   test.each([
@@ -222,12 +218,7 @@ test('prints both outputs in turns of at most 1 MiB', async () => {
     await writeFile(join(home, FOLDER, 'out'), Buffer.alloc(2_500_000));
     await writeFile(join(home, FOLDER, 'err'), 'e');
     const turns: { from: string; bytes: number }[] = [];
-    await follow({
-      shell: localShell(home, ['sh']),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      onBack: () => undefined,
+    await followed(localShell(home, ['sh']), {
       onCut: ({ reason }) => Promise.reject(new Error(reason)),
       async print(from, { length }) {
         const last = turns.at(-1);
@@ -311,23 +302,15 @@ test.each([
   });
 });
 
-describe('following', () => {
-  const following = (answer: string, onCut: (cut: object) => Promise<void>) => {
-    const printed: string[] = [];
-    const end = follow({
-      shell: instance(answer),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      print: async (from, bytes) => void printed.push(`${from} ${Buffer.from(bytes)}`),
-      onCut,
-      onBack: () => void printed.push('back'),
-    });
-    return { end, printed };
-  };
+/** Follows with a shell, and prints nothing, unless `more` differs. */
+function followed(shell: RemoteShell, more: Partial<Parameters<typeof follow>[0]> = {}) {
+  const how = { shell, offsets: { out: 0, err: 0 }, clock: manualClock(), signal: never };
+  return follow({ ...how, print: async () => undefined, onCut: async () => undefined, ...more });
+}
 
+describe('following', () => {
   test('rejects the output of another program while following', async () => {
-    const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
+    const end = followed(instance(`echo '${FOLLOWING}'; echo hello`));
     await expect(end).rejects.toMatchObject({
       failure: 'notUnderstood',
       message: 'Could not read the output of the command: an unknown frame: hello.',
@@ -341,18 +324,16 @@ describe('following', () => {
     const answers = [connected, refused, refused, connected, refused, ended];
     const seen: (string | object)[] = [];
     const clock = manualClock();
-    const end = await follow({
-      shell: {
-        ...instance(''),
-        start: (...given) => instance(answers.shift() ?? '').start(...given),
+    const start: RemoteShell['start'] = (...given) =>
+      instance(answers.shift() ?? '').start(...given);
+    const end = await followed(
+      { ...instance(''), start },
+      {
+        clock,
+        onCut: async (cut) => void seen.push(cut),
+        onBack: () => void seen.push('back'),
       },
-      offsets: { out: 0, err: 0 },
-      clock,
-      signal: never,
-      print: async () => undefined,
-      onCut: async (cut) => void seen.push(cut),
-      onBack: () => void seen.push('back'),
-    });
+    );
     expect(end).toEqual({ exitCode: 3 });
     expect(seen).toEqual([
       { reason: '', isFirst: true, isNew: true },
@@ -368,15 +349,7 @@ describe('following', () => {
 
   test('rejects with the error of a failed print while following', async () => {
     const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
-    const end = follow({
-      shell: instance(answer),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      print: () => Promise.reject(over),
-      onCut: async () => undefined,
-      onBack: () => undefined,
-    });
+    const end = followed(instance(answer), { print: () => Promise.reject(over) });
     await expect(end).rejects.toBe(over);
   });
 });

@@ -259,7 +259,7 @@ async function rescueHeld(
       if (!isLast) return 'copied';
       const message = rescuedText(one, progress.paths);
       const event = { event: 'rescued', id, name, message, exit_code: null } as const;
-      await notify(event, progress.due?.by ?? '', context);
+      await notify(event, `${progress.due?.by}`, context);
       return 'whole';
     },
     pause: (limit) =>

@@ -76,14 +76,14 @@ export function lostResults(
   jobs: readonly JobRecord[],
   { clock }: Context,
 ): JobProblem | undefined {
-  const lost = jobs.filter(
-    (job) => clock.now() - Date.parse(job.ended_at ?? '') < DAY && standingOf(job) === 'incomplete',
-  );
+  // A job without an instance has no results.
+  const rented = jobs.filter(isRented).filter((job) => standingOf(job) === 'incomplete');
+  const lost = rented.filter((job) => clock.now() - Date.parse(`${job.ended_at}`) < DAY);
   const [first] = lost;
   if (first === undefined) return undefined;
   const { id, name } = first;
   const what = `The results of ${namesText(lost.map((job) => job.name))} were not copied`;
-  const next = ['jobs', 'get', typedName(name, id ?? '')];
+  const next = ['jobs', 'get', typedName(name, id)];
   return { code: 'job_results_lost', resource: id, what, to: 'see why', next };
 }
 

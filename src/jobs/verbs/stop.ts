@@ -39,8 +39,10 @@ export async function stopJob(
       await stopOwn(job, fetches, given, context);
     };
     const faults = await failuresOf(withJob(job, context, own, { patience: 0 }));
-    if (isDone) throwAll(faults);
-    if (isDone) break;
+    if (isDone) {
+      throwAll(faults);
+      break;
+    }
     if (job.here && !isNoted) {
       const what = `Stopping run --here. Waiting until it has terminated ${job.name}.`;
       context.err.note(what);
