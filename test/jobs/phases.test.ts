@@ -4,7 +4,7 @@ import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import type { FileList } from '../../src/jobs/files/files.ts';
 import { HereRun } from '../../src/jobs/here/run.ts';
-import type { JobPlan } from '../../src/jobs/job.ts';
+import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { copyLine, createPhases, leftOutText, progressText } from '../../src/jobs/phases.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { manualClock } from '../support/clock.ts';
@@ -85,7 +85,7 @@ test.each([
 });
 
 /** Builds a run of three instances, and what it says. */
-function runOf(plan: object) {
+function runOf(plan: object, signal = new AbortController().signal) {
   const said: string[] = [];
   const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
   const warn = (code: string, text: string) => said.push(`${code}: ${text}`);
@@ -93,7 +93,7 @@ function runOf(plan: object) {
     err: { progress, note: () => undefined, warn },
     host: { stderr: {} },
     clock: { monotonic: () => 0 },
-    signal: new AbortController().signal,
+    signal,
   } as unknown as Context;
   return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
 }
@@ -115,6 +115,18 @@ test.each([
     });
   },
 );
+
+test('says of an interrupted run --here only that it was interrupted', async () => {
+  const [reason, fault] = ['interrupted', 'wrongState'].map(
+    (failure) => new CliError(failure as 'interrupted', failure),
+  );
+  const aborted = AbortSignal.abort(reason);
+  const [renting, preparing] = [runOf({ names: ['a'] }, aborted), runOf({ names: ['a'] }, aborted)];
+  await renting.run.rented('a', fault);
+  preparing.run.leaveOut({ record: { name: 'a' } } as Job, fault as CliError);
+  for (const { run, said } of [renting, preparing])
+    expect([run.failure, said]).toEqual([reason, []]);
+});
 
 test('shows the bytes of all instances of run --here together', async () => {
   const { run, said } = runOf({ names: ['a', 'b'] });

@@ -25,7 +25,10 @@ import {
   stopAsked,
   writeJob,
 } from '../../src/jobs/record/record.ts';
+import { ensureOwnTargets } from '../../src/jobs/same-target.ts';
 import { createPosition } from '../../src/jobs/stages/position.ts';
+import { adopt, adopted } from '../../src/jobs/verbs/adopt.ts';
+import { finishJobs } from '../../src/jobs/verbs/finish.ts';
 import { foreseeJob } from '../../src/jobs/verbs/foresee.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
 import { manualClock } from '../support/clock.ts';
@@ -49,6 +52,7 @@ beforeEach(async () => {
     journal: async () => ({ account: async () => account }),
     err: { warn: (_code: string, text: string) => warnings.push(text) },
     clock: { now: () => START },
+    serviceClock: { now: () => START },
   } as unknown as Context;
 });
 afterEach(() => rm(state, { recursive: true }));
@@ -118,9 +122,7 @@ test.each([
 
 /** Lists the jobs that ran since that minute, without looking at an instance. */
 async function rowsSince(from: number) {
-  const journal = { ...(await context.journal()), ends: async () => ({ deadline: null }) };
-  const serviceClock = { now: () => START };
-  const own = { ...context, journal: async () => journal, serviceClock } as unknown as Context;
+  const own = withJournal({ ends: async () => ({ deadline: null }) });
   return (await jobRows(START + from * 60_000, own)).rows;
 }
 
@@ -321,6 +323,44 @@ test('reads the proven costs of terminated instances that jobs rented', async ()
     new Map([['a', '0.35']]),
   );
   expect(await exactCosts([{ status: 'ACTIVE' }], context)).toEqual(new Map());
+});
+
+const asked = { name: 'job-1', asked_at: new Date(START + 60_000).toISOString() };
+const made = { ...asked, id: 'a', origin: 'create' };
+const before = { asked_at: new Date(START + 59_999).toISOString() };
+const killed = {
+  ended_at: new Date(START).toISOString(),
+  reason: 'The run was killed before it rented an instance.',
+};
+const withJournal = (more: object) =>
+  ({ ...context, journal: async () => ({ account: async () => account, ...more }) }) as Context;
+
+test.each<[string, object[], object[], Partial<JobRecord>]>([
+  ['its instance', [made], [], { id: 'a', rented_at: asked.asked_at }],
+  ['nothing yet, since it may be rented', [{ ...made, origin: 'track' }], [asked], {}],
+  ['nothing of an earlier run', [{ ...made, ...before }], [{ ...asked, ...before }], killed],
+  ['nothing of another name', [{ ...made, name: 'job-2' }], [{ ...asked, name: 'job-2' }], killed],
+])('a killed run has rented %s', async (_what, instances, requests, change) => {
+  const own = withJournal({ read: async () => ({ instances }), requests: async () => requests });
+  expect(await adopt(await job(1), own)).toEqual(await job(1, change));
+});
+
+test('a run whose request is unknown may still write its results', async () => {
+  const own = withJournal({ read: async () => ({ instances: [] }), requests: async () => [asked] });
+  await writeJob(await job(1), own);
+  await expect(adopted(uidOf(1), own)).rejects.toMatchObject({
+    ...{ failure: 'outcomeUnknown', resource: 'job-1', mayBeBilling: true },
+    message: 'The outcome of the request for job-1 is unknown. It may be billing.',
+  });
+  const whose = { name: 'x', from: () => '--fetch' };
+  const fetchTo = (local: string) => ensureOwnTargets([{ remote: 'out', local }], whose, own);
+  expect(await fetchTo('/other')).toBeUndefined();
+  await expect(fetchTo('/out')).rejects.toThrow('the job on job-1 has not ended');
+  expect((await jobRows(0, own)).rows).toMatchObject([{ status: 'UNKNOWN', ends_at: null }]);
+  const missing: object[] = [];
+  const at = { ...own, signal: new AbortController().signal } as Context;
+  await finishJobs({ open: [await job(2)], every: 0 }, at, (one) => missing.push(one));
+  expect(missing).toMatchObject([{ error: { failure: 'storage' } }]);
 });
 
 test.each<[string, string, Partial<JobRecord>]>([

@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import type { Pass } from '../../../src/instances/deadlines/reap.ts';
 import { driveRescue, type Steps } from '../../../src/jobs/rescue/drive.ts';
-import { dueOf, foreseeRescue, markDue } from '../../../src/jobs/rescue/pass.ts';
+import {
+  dueOf,
+  foreseeRescue,
+  markDue,
+  rescueInstance,
+  type Tools,
+} from '../../../src/jobs/rescue/pass.ts';
 import type { Ends, RescueRecord } from '../../../src/journal/index.ts';
 
 const DEADLINE = '2026-01-15T12:00:00.000Z';
@@ -35,6 +42,9 @@ test('the budget of a deadline does not start again when the idle rule is met to
 test('nothing is marked while another process copies', async () => {
   const journal = { withRescue: async () => undefined } as unknown as Parameters<typeof markDue>[3];
   expect(await markDue(one, 'idle', NOW, journal)).toBe(false);
+  const how = { pass: { journal } as Pass, every: 0, tools: {} as Tools };
+  const reaping = await rescueInstance({ ...one, name: 'box', status: '' }, how, {} as Context);
+  expect(reaping).toEqual({ rows: [], errors: [] });
 });
 
 const BY = { at: DEADLINE, by: DEADLINE };
