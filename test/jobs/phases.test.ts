@@ -17,10 +17,7 @@ test.each([
     'at least 1,204 files (83 MB) by .gitignore or --exclude: data/ (82 MB), a (1 byte)',
   ],
 ] as const)('says what --sync leaves out by %s', (rules, isPart, text) => {
-  const largest = [
-    { path: 'data/', bytes: 82e6 },
-    { path: 'a', bytes: 1 },
-  ];
+  const largest = Object.entries({ 'data/': 82e6, a: 1 }).map(([path, bytes]) => ({ path, bytes }));
   const overview = { largest: [], leftOut: { count: 1_204, bytes: 83e6, largest, isPart } };
   expect(leftOutText({ rules } as FileList, overview)).toBe(text);
 });

@@ -282,13 +282,6 @@ describe('gpucloud run before renting', () => {
     expect(stderr).toContain('COMMAND is missing: put it after --');
   });
 
-  test.each(['.', '..', '/', 'out/.'])(
-    'rejects --fetch %s because the path has no name',
-    async (path) => {
-      expect(await refused('--fetch', path)).toContain(`--fetch "${path}": must be REMOTE[:LOCAL]`);
-    },
-  );
-
   test('rejects a command line in a single word, unless a file has this name', async () => {
     const run = (...words: string[]) =>
       world.cli(['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', ...words]);

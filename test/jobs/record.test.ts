@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
 import { exactCosts } from '../../src/jobs/end/cost.ts';
+import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
@@ -301,14 +302,7 @@ test('refuses a job that another process follows, and says whether that process 
 
 test('reads the proven costs of terminated instances that jobs rented', async () => {
   const report = { command_exit_code: 0, stage: 'done', instance: null, fetched: [], seconds: 1 };
-  const more = {
-    ...report,
-    cost_at_most: null,
-    phases: null,
-    gpu: null,
-    exit_code: 0,
-    error: null,
-  };
+  const more = { ...report, ...NO_RECEIPT, exit_code: 0, error: null };
   const rows = [
     ['a', false, true, '0.35'],
     ['b', true, true, '1.00'],

@@ -69,9 +69,8 @@ test('says what a job needs, and what ends its instance', () => {
       "kept: ends: ",
     ]
   `);
-  const hint = (word: (typeof words)[number]) =>
-    hintOf(needOf(record, word)).replaceAll('\ufdd0', '');
-  expect(['open', 'missing', 'kept'].map((word) => hint(word as (typeof words)[number]))).toEqual([
+  const hints = (['open', 'missing', 'kept'] as const).map((word) => hintOf(needOf(record, word)));
+  expect(hints.map((hint) => hint.replaceAll('\ufdd0', ''))).toEqual([
     'stop paying: gpucloud jobs stop box',
     'copy another path: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch',
     '',
