@@ -318,7 +318,7 @@ describe('the printer', () => {
     };
     const printer = printerOf(kept, {
       async print(_from, bytes) {
-        await turns();
+        if (bytes.length < 3) await turns();
         printed.push(String(Buffer.from(bytes)));
       },
     });

@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
@@ -231,13 +231,13 @@ function largestOf(sizes: ReadonlyMap<string, number>): Sized[] {
   return sorted.slice(0, NAMED).map(([path, bytes]) => ({ path, bytes }));
 }
 
-/** Sizes of the files at a path; a folder ends with a slash. What can't be read is not copied either. */
+/** Sizes of the files at a path; a folder ends with `sep`. What can't be read is not copied either. */
 async function* sizesIn(path: string): AsyncGenerator<number> {
-  if (!path.endsWith('/')) {
+  if (!path.endsWith(sep)) {
     const found = await lstat(path).catch(() => undefined);
     if (found !== undefined) yield found.isFile() ? found.size : 0;
     return;
   }
   for (const entry of await readdir(path, { withFileTypes: true }).catch(() => []))
-    yield* sizesIn(`${path}${entry.name}${entry.isDirectory() ? '/' : ''}`);
+    yield* sizesIn(`${path}${entry.name}${entry.isDirectory() ? sep : ''}`);
 }

@@ -82,10 +82,11 @@ export async function startHere(
   // opening it later would make it non-blocking for the command too.
   const { stdin, stderr } = context.host;
   const isTerminal = stdin.isTTY === true || stderr.isTTY === true;
-  const running = await context.start({ file, args, env, ownSignals: true });
-  const started = running.ended.catch((error: unknown) => {
+  const fail = (error: unknown) => {
     throw notStarted(file, error);
-  });
+  };
+  const running = await context.start({ file, args, env, ownSignals: true }).catch(fail);
+  const started = running.ended.catch(fail);
   const ended = follow({ ...running, ended: started }, { what, isTerminal }, stops, context);
   // The caller may await the promise later, so prevent an unhandled rejection.
   ended.catch(() => undefined);
