@@ -1,4 +1,5 @@
 import { onCancel } from '../command-line/confirm.ts';
+import { brokenBy, checked } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
 import { askRequest } from '../instances/ask/index.ts';
 import { flag } from '../instances/ask/summary.ts';
@@ -6,13 +7,14 @@ import { type DeadlineFlags, wantedDeadline } from '../instances/deadlines/deadl
 import type { MadeRequest } from '../instances/rent/body.ts';
 import type { Given } from '../instances/rent/given.ts';
 import type { Prompts } from '../prompts/prompts.ts';
+import { anyName } from '../rules/names.ts';
 import { durationWord, positiveDuration } from '../rules/times.ts';
 import type { JobInput, JobPlan } from './job.ts';
 import { copyOutText } from './targets.ts';
 
 /** Asks for a missing command: one word, or a line for the instance's shell. */
 export async function askCommand(prompts: Prompts): Promise<readonly string[]> {
-  const check = (typed: string) => (typed.trim() === '' ? 'must not be empty' : undefined);
+  const check = brokenBy(anyName);
   const text = await onCancel('Nothing was rented.', () =>
     prompts.text('Command to run, such as python train.py', { check }),
   );
@@ -23,15 +25,11 @@ export async function askCommand(prompts: Prompts): Promise<readonly string[]> {
 /** Asks for a missing deadline, since every job needs one. */
 export async function askDeadline(ends: DeadlineFlags, prompts: Prompts): Promise<DeadlineFlags> {
   if (wantedDeadline(ends) !== undefined) return ends;
-  const check = (typed: string) => {
-    const verdict = positiveDuration(typed.trim());
-    return verdict.ok ? undefined : verdict.rule;
-  };
+  const rule = (typed: string) => positiveDuration(typed.trim());
   const text = await onCancel('Nothing was rented.', () =>
-    prompts.text('Terminate the instance after', { initial: '4h', check }),
+    prompts.text('Terminate the instance after', { initial: '4h', check: brokenBy(rule) }),
   );
-  const verdict = positiveDuration(text.trim());
-  return verdict.ok ? { ...ends, terminateAfter: verdict.value } : ends;
+  return { ...ends, terminateAfter: checked('--terminate-after', text, rule) };
 }
 
 /**

@@ -39,7 +39,13 @@ export async function commandOf(
 ): Promise<Command> {
   ensureProgram(words);
   ensureFlagsFirst(words);
-  const missing = passEnv.filter((name) => context.env[name] === undefined);
+  const inherited = new Map<string, string>();
+  const missing: string[] = [];
+  for (const name of passEnv) {
+    const value = context.env[name];
+    if (value === undefined) missing.push(name);
+    else inherited.set(name, value);
+  }
   if (missing.length > 0) {
     throw usageError(`${from('passEnv')} ${missing.join(', ')}: not set in the environment`);
   }
@@ -49,8 +55,8 @@ export async function commandOf(
   for (const { key, value } of variables) {
     if (value.includes('\0')) throw usageError(`the variable "${key}" has a NUL byte`);
   }
-  const passed = new Map(variables.map(({ key, value }) => [key, value]));
-  for (const name of passEnv) passed.set(name, context.env[name] ?? '');
+  const given = variables.map(({ key, value }) => [key, value] as const);
+  const passed = new Map([...given, ...inherited]);
   context.withhold([...passed.keys()].filter((name) => !OF_PROGRAMS.test(name)));
   const setup = await setupOf({ flags, from }, context);
   return { words, variables: [...passed].map(([key, value]) => ({ key, value })), setup };
@@ -119,14 +125,17 @@ export function noteUncopied(
 
 /** Masks the variables' values in the words, except short values, since those occur by chance. */
 export function shownWords({ words, variables }: Pick<Command, 'words' | 'variables'>): string[] {
+  return words.map(hiderOf(variables));
+}
+
+function hiderOf(variables: readonly EnvironmentVariable[]): (text: string) => string {
   const values = variables.map(({ value }) => value);
-  return words.map(hider(values.filter(({ length }) => length >= SHORTEST_SECRET)));
+  return hider(values.filter(({ length }) => length >= SHORTEST_SECRET));
 }
 
 /** Masks the variables' values in the setup. */
 export function shownSetup({ setup, variables }: Command): Setup | undefined {
-  const hide = (text: string) => shownWords({ words: [text], variables })[0] ?? '';
-  return setup && { ...setup, text: hide(setup.text) };
+  return setup && { ...setup, text: hiderOf(variables)(setup.text) };
 }
 
 /**

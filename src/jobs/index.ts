@@ -7,7 +7,6 @@ import { newRecord } from './new-record.ts';
 import { createPhases } from './phases.ts';
 import { withJob } from './record/lock.ts';
 import type { Noted } from './record/note.ts';
-import { isRented } from './record/record.ts';
 import { endUnusable, type Rented, rentFor, saveUnrented, warnIfUnarmed } from './rent.ts';
 import { storeJob } from './same-target.ts';
 
@@ -30,20 +29,17 @@ export async function runJob(plan: JobPlan, context: Context): Promise<void> {
       rented = await rentFor(job, plan, context).finally(phases.clear);
     } catch (error) {
       const end = await endUnusable(error, plan, context);
-      await finishUnrented(end, job, context);
-      return undefined;
+      return finishUnrented(end, job, context);
     }
-    const { record } = job;
-    if (!isRented(record)) throw new Error('a rented instance has an ID');
     const by = detach ? 'detach' : 'run';
-    const driven = { ...rented, record, how, by, command } as const;
+    const driven = { ...rented, how, by, command } as const;
     return driveAndPrint(await createJob(driven, context), context);
   });
   await printHandedOver(handedOver, context);
 }
 
 /** Stores and prints the end of a job that has no usable instance. */
-async function finishUnrented(end: JobEnd, job: Noted, context: Context): Promise<void> {
+async function finishUnrented(end: JobEnd, job: Noted, context: Context): Promise<undefined> {
   const { started_at, report_file } = job.record;
   await saveUnrented(end, job, context);
   await saveReport(report_file, reportOf(end, started_at, context), context);

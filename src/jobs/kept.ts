@@ -87,7 +87,9 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
   const open = ({ path, start }: Pick<Segment, 'path' | 'start'>) => {
     const file = openSync(path, 'a+', 0o600);
     takeFolderOwner(path);
-    segments.push({ path, start, file, size: fstatSync(file).size });
+    const segment = { path, start, file, size: fstatSync(file).size };
+    segments.push(segment);
+    return segment;
   };
   const remove = ({ path, file }: OpenSegment) => {
     closeSync(file);
@@ -118,10 +120,8 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
         while (done < bytes.length && fault === undefined) {
           let last = segments.at(-1);
           if (last === undefined || last.size >= SEGMENT) {
-            open({ path: `${base}.${end()}`, start: end() });
-            last = segments.at(-1);
+            last = open({ path: `${base}.${end()}`, start: end() });
           }
-          if (last === undefined) break;
           const most = Math.min(bytes.length - done, SEGMENT - last.size);
           const count = writeSync(last.file, bytes, done, most);
           last.size += count;
@@ -245,7 +245,9 @@ function* bytesOf({ path }: Segment, from: number): Generator<Uint8Array> {
 function lastLines(segments: readonly Segment[], lines: number): number {
   let left = lines;
   let isLast = true;
+  let first = 0;
   for (const { path, start, size } of segments.toReversed()) {
+    first = start;
     const file = openSync(path, 'r');
     try {
       const chunk = Buffer.alloc(CHUNK);
@@ -263,5 +265,5 @@ function lastLines(segments: readonly Segment[], lines: number): number {
       closeSync(file);
     }
   }
-  return segments[0]?.start ?? 0;
+  return first;
 }

@@ -145,11 +145,9 @@ async function replaceJobs(
   for (const job of open) ensureReplaceable(job, id, seen);
   for (const record of open.filter(({ on }) => on)) {
     const now = timeNow(context);
-    const { exit_code } = record;
     // Its record must not look as if its instance was terminated.
     const exit = seen.exitCode === undefined ? { lost_at: now } : exitOf(seen.exitCode);
-    const end = exit_code === null ? exit : {};
-    const change = { ...end, ended_at: now, reason: 'Another job replaced it.' };
+    const change = { ...exit, ended_at: now, reason: 'Another job replaced it.' };
     await withJob(record, context, () => note({ record }, change, context));
   }
 }

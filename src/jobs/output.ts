@@ -1,6 +1,6 @@
 import { leavingOf } from '../context/interrupts.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { asCliError, type CliError } from '../errors.ts';
 import { createSink } from '../output/sink.ts';
 
 /** Writes the command's output to gpucloud's own stdout and stderr, byte for byte. */
@@ -34,8 +34,8 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
       try {
         await sinks[from].write(bytes);
       } catch (error) {
-        if (!(error instanceof CliError) || stop.aborted) throw error;
-        lost ??= error;
+        stop.throwIfAborted();
+        lost ??= asCliError(error);
       }
     },
     endLine(isEchoed = false) {

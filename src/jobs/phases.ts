@@ -73,8 +73,8 @@ export function namesText(names: readonly string[]): string {
   const [first = '', ...others] = names;
   const last = others.at(-1);
   if (last === undefined) return first;
-  const numbers = names.map((name) => Number(/\d+$/.exec(name)?.[0]));
-  const isRow = numbers.every((number, at) => number === (numbers[0] ?? 0) + at);
+  const number = (name: string) => Number(/\d+$/.exec(name)?.[0]);
+  const isRow = names.every((name, at) => number(name) === number(first) + at);
   if (isRow && names.length > 2) return `${first} to ${last}`;
   if (names.length > MOST_NAMED) return `${names.length} instances`;
   return `${names.slice(0, -1).join(', ')} and ${last}`;

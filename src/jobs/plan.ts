@@ -19,6 +19,7 @@ import { warnBeforeRenting } from '../instances/rent/planned.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { askDeadline, askJob } from './ask.ts';
 import { commandOf, ensureWords, noteUncopied, shownWords } from './command.ts';
+import { leftText } from './files/copy-out.ts';
 import { type Entry, type FileList, listFiles, type Overview, overviewOf } from './files/files.ts';
 import { containsHome } from './files/merge.ts';
 import { matcherOf } from './files/pattern.ts';
@@ -61,7 +62,7 @@ export async function planJob(
   if (terminateAfter !== undefined) ensureGrace(input, terminateAfter);
   const how = await ensureSignIn(requested.request, input, context);
   if (input.how.identity === undefined) {
-    await ensureRescueKey(requested.ends, requested.request.ssh_keys ?? [], context);
+    await ensureRescueKey(requested.ends, requested.request.ssh_keys, context);
   }
   return { ...input, ...requested, names, command, toStart, how, ...checked };
 }
@@ -108,9 +109,10 @@ export async function checkInput(
       ? undefined
       : await listFiles(resolve(sync), { exclude, gitignore, flag: read.from('sync') });
   await ensureSsh(how, context);
-  const overview = files && (await overviewOf(files));
-  if (files !== undefined && overview !== undefined) noteFiles(files, overview, context);
-  if (files !== undefined) warnOfOldResults(fetch, files, context);
+  if (files === undefined) return { toStart, files, overview: undefined };
+  const overview = await overviewOf(files);
+  noteFiles(files, overview, context);
+  warnOfOldResults(fetch, files, context);
   return { toStart, files, overview };
 }
 
@@ -159,28 +161,27 @@ async function requestOf(
   if (needsReap({ ...input, ends }))
     await checkDeadline(ends, context, input.detach ? ['job'] : []);
   for (const name of namesOf(flags.name, input.here)) await ensureNoPending(name, context);
-  if (prompts === undefined || missing.length === 0) {
+  const typedRequest = async () => {
     const need = { flags, until: undefined, dryRun, isJob: true };
     const hasIdentity = input.how.identity !== undefined;
     const choose = keyChooser({ ...need, hasIdentity }, context);
-    const { body: request, offers, from_profile } = await makeRequest(given, context, choose);
+    const made = await makeRequest(given, context, choose);
     // Whoever copies a folder in probably wants files back. The plan and the summary say it anyway.
     if (input.sync !== undefined && input.fetch.length === 0 && !dryRun) {
       context.err.note(`To copy out: ${copyOutText(input)}`);
     }
-    for (const offer of offers) notePrice(offer, { count: input.here?.count, maxPrice }, context);
-    const priced = { offers, maxPrice, count: input.here?.count ?? 1 };
+    for (const offer of made.offers)
+      notePrice(offer, { count: input.here?.count, maxPrice }, context);
+    const priced = { offers: made.offers, maxPrice, count: input.here?.count ?? 1 };
     await warnBeforeRenting(ends, priced, context);
-    const fixed = dryRun ? ends : await onItsDay(ends, retryFor, context);
-    return { ends: fixed, maxPrice, request, offers, from_profile, retryFor };
-  }
-  const {
-    body: request,
-    offers,
-    from_profile,
-  } = await askJob({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
+    return made;
+  };
+  const { body, offers, from_profile } =
+    prompts === undefined || missing.length === 0
+      ? await typedRequest()
+      : await askJob({ ...input, ends, maxPrice }, given, dryRun, prompts, context);
   const fixed = dryRun ? ends : await onItsDay(ends, retryFor, context);
-  return { ends: fixed, maxPrice, request, offers, from_profile, retryFor };
+  return { ends: fixed, maxPrice, request: body, offers, from_profile, retryFor };
 }
 
 /**
@@ -207,11 +208,11 @@ function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
 /** Names are unique in an account, and two runs within a minute are common. */
 function defaultName({ clock }: Context): string {
   const time = new Date(clock.now()).toISOString();
-  const [, month, day, hour, minute] = /^\d+-(\d+)-(\d+)T(\d+):(\d+)/.exec(time) ?? [];
+  const minute = time.replace(/^\d+-(\d+)-(\d+)T(\d+):(\d+).*/, '$1$2-$3$4');
   const mark = Math.floor(clock.random() * 36 ** 4)
     .toString(36)
     .padStart(4, '0');
-  return `run-${month}${day}-${hour}${minute}-${mark}`;
+  return `run-${minute}-${mark}`;
 }
 
 /** Warns about earlier results in the synced folder: they come back if the command writes none. */
@@ -222,11 +223,11 @@ function warnOfOldResults(
 ): void {
   const old = oldResults(fetch, entries);
   if (old.length === 0) return;
-  const [them, come] = old.length === 1 ? ['it', 'comes'] : ['them', 'come'];
+  const them = old.length === 1 ? 'it' : 'them';
   const excluded = old.flatMap((remote) => ['--exclude', remote]);
   err.warn(
     'copy',
-    `--sync copies ${old.join(' and ')} to the instance, and --fetch copies ${them} back: what an earlier run left there ${come} back as a result. To leave ${them} out: ${shellLine(excluded)}`,
+    `--sync copies ${old.join(' and ')} to the instance, and --fetch copies ${them} back: what an earlier run left there comes back as a result. To leave ${them} out: ${shellLine(excluded)}`,
   );
 }
 
@@ -249,10 +250,11 @@ function noteFiles(files: FileList, overview: Overview, { err }: Context): void 
   const [largest, leftOut] = [largestText(overview), leftOutText(files, overview)];
   if (largest !== null) err.note(`Largest: ${largest}`);
   if (leftOut !== null) err.note(`Left out: ${leftOut}`);
-  if (files.special.length > 0) {
+  const special = { named: files.special.slice(0, NAMED), count: files.special.length };
+  if (special.count > 0) {
     err.warn(
       'copy',
-      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${files.special.slice(0, NAMED).join(', ')}${files.special.length > NAMED ? ` and ${files.special.length - NAMED} more` : ''}`,
+      `Not copied (a socket, pipe, device, or a name that is not UTF-8): ${leftText(special)}`,
     );
   }
 }

@@ -19,11 +19,12 @@ import type { JobPlan } from './job.ts';
 import { namesText } from './phases.ts';
 import { ensureGrace, needsReap } from './plan.ts';
 import { type Noted, note, timeNow } from './record/note.ts';
-import { removeJob, stopAsked } from './record/record.ts';
+import { type RentedRecord, removeJob, stopAsked } from './record/record.ts';
 import { createStops, earlyText, graceFor, type Stops } from './stops.ts';
 
 /** A rented instance, whose deadline counts from its request. */
 export interface Rented {
+  readonly record: RentedRecord;
   readonly instance: Instance;
   /** By the service's clock (ISO 8601). */
   readonly deadline: string;
@@ -77,7 +78,8 @@ export async function rentFor(
     if (stops === undefined || deadline === undefined) throw new Error('an instance has a request');
     // A detached run reports it once the command runs.
     if (!plan.detach) noteDeadline(deadline, job.record.grace, context);
-    return { instance, deadline, stops, early };
+    const record = { ...job.record, id: instance.id };
+    return { record, instance, deadline, stops, early };
   } catch (error) {
     stops?.close();
     throw error;

@@ -85,7 +85,7 @@ async function exited(fetch: readonly Fetch[], whose: Whose, context: Context): 
 async function howToEnd(job: JobRecord, context: Context): Promise<string> {
   // The check of the job has just read its instance.
   const { instances } = await (await context.journal()).read();
-  const { last } = instances.find(({ id }) => id === job.id) ?? {};
+  const last = instances.find(({ id }) => id === job.id)?.last;
   if (isRented(job) && last?.status === 'STOPPED') return `; or ${hintOf(needOf(job, 'stopped'))}`;
   const typed = typedName(job.name, job.id ?? '');
   if (!(await isFollowed(job, context))) {

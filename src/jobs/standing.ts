@@ -76,12 +76,12 @@ export function needOf(
     case 'refused': {
       // The process that follows the job has signed in.
       if (job.isFollowed) return { ends: stops };
-      const why = clamp(job.sign_in_refused ?? '', 80);
+      const why = clamp(`${job.sign_in_refused}`, 80);
       const what = `"instances reap" can't finish the job of ${name} (${why})`;
       return need('job_sign_in', what, 'finish it', attach);
     }
     case 'missing': {
-      const what = `${name}: ${clamp((job.uncopied?.why ?? '').replace(/\.$/, ''), 120)}`;
+      const what = `${name}: ${clamp(`${job.uncopied?.why}`.replace(/\.$/, ''), 120)}`;
       // Without --no-fetch, `jobs stop` keeps the instance, since the path may be wrong.
       const giveUp = ends([...stop, '--no-fetch'], 'give the results up');
       return need('job_results', what, 'copy another path', copyWords(typed, job), giveUp);
@@ -103,9 +103,9 @@ export function needOf(
 
 /** Returns the hint of an error for a need: what to do next, and what ends the paying. */
 export function hintOf({ problem, ends }: Need): string {
-  const { to = '', next = [] } = problem ?? {};
-  const others = ends.filter(({ words }) => words !== next);
-  const all = [{ purpose: to, words: next }, ...others];
+  const first = problem && { purpose: problem.to, words: problem.next };
+  const others = ends.filter(({ words }) => words !== first?.words);
+  const all = [first ?? [], others].flat();
   return all.map(({ words, purpose }) => `${purpose}: ${gpucloud(...words)}`).join('; ');
 }
 

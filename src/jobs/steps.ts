@@ -1,8 +1,7 @@
 import { hasEnded } from '../context/session.ts';
 import type { Context } from '../context.ts';
-import { asCliError, CliError, isInterrupt } from '../errors.ts';
+import { asCliError, failuresOf, isInterrupt } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
-import { BRIEFLY, readInstance } from '../instances/read.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import type { Steps } from './drive.ts';
@@ -25,7 +24,7 @@ import { exitOf, WROTE, WROTE_NOTHING } from './remote/supervisor.ts';
 import { collect } from './stages/collect.ts';
 import { connect } from './stages/connect.ts';
 import { fetchEvery } from './stages/fetch-every.ts';
-import { Ended, followToEnd, interruptCommand } from './stages/follow-to-end.ts';
+import { Ended, followToEnd, instanceNow, interruptCommand } from './stages/follow-to-end.ts';
 import { keep } from './stages/keep.ts';
 import { receiveOutput } from './stages/receive.ts';
 import { repeated } from './stages/repeated.ts';
@@ -75,16 +74,16 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (job.there === undefined) throw new Error('no connection to the instance');
     return job.there;
   };
-  const isArmed = () =>
-    context.shielded(async (own) => {
-      try {
-        return (await readEnforcement({ account: await (await own.journal()).account() }, own)).job
-          .isArmed;
-      } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        return false;
-      }
-    });
+  /** What can't be read arms nothing. */
+  async function isArmed(): Promise<boolean> {
+    const found: boolean[] = [];
+    const read = async (own: Context) => {
+      const account = await (await own.journal()).account();
+      found.push((await readEnforcement({ account }, own)).job.isArmed);
+    };
+    await failuresOf(context.shielded(read));
+    return found.includes(true);
+  }
 
   function timeOf(): Situation['time'] {
     if (how.time === 'past' || past.aborted) return 'past';
@@ -120,21 +119,13 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (by === 'reap' && context.flags.debug === true) err.debug(fault.message);
     if (error instanceof Ended) return { kind: 'gone', isOver: error.isOver };
     if (isInterrupt(error)) return { kind: 'unreachable' };
-    try {
-      const reading = await readInstance(job.record.id, await context.api(), BRIEFLY);
-      if (reading.kind === 'there') {
-        job.instance = reading.instance;
-        const ended = new Ended(job.record, reading.instance);
-        const isError = reading.instance.status === 'ERROR';
-        if (ended.isOver || isError) {
-          job.failure = ended;
-          return { kind: 'gone', isOver: ended.isOver };
-        }
-      }
-    } catch (unread) {
-      if (!(unread instanceof CliError)) throw unread;
-    }
-    return { kind: 'unreachable' };
+    const instance = await instanceNow(job.record.id, context);
+    if (instance === undefined) return { kind: 'unreachable' };
+    job.instance = instance;
+    const ended = new Ended(job.record, instance);
+    if (!ended.isOver && instance.status !== 'ERROR') return { kind: 'unreachable' };
+    job.failure = ended;
+    return { kind: 'gone', isOver: ended.isOver };
   }
 
   async function noteExit(seen: Observation): Promise<void> {
@@ -165,7 +156,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (phases.current !== 'running') {
       phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
     }
-    job.received ??= await receiveOutput(job, context);
+    job.received ??= await receiveOutput(job, shell, context);
     const { received } = job;
     const endFetching = fetchEvery(job, shell, received.output, context);
     try {
@@ -240,11 +231,8 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     async interrupt() {
       if (by === 'reap') {
         const near = AbortSignal.any([stops.near, stops.last]);
-        const isOver = await poll(near).then(
-          () => true,
-          () => false,
-        );
-        if (isOver || stops.last.aborted) return;
+        const stopped = await failuresOf(poll(near));
+        if (stopped.length === 0 || stops.last.aborted) return;
       }
       job.isInterrupted = true;
       isNearDeadline = timeOf() !== 'early';
@@ -362,7 +350,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
 function interruptOf({ interrupts: { first, second } }: Context): Situation['interrupt'] {
   const { reason }: { reason?: unknown } = second.aborted ? second : first;
   if (!first.aborted && !second.aborted) return 'none';
-  const failure = reason instanceof CliError ? reason.failure : undefined;
+  const { failure } = asCliError(reason);
   if (failure === 'hungUp') return 'hangUp';
   return second.aborted || failure !== 'interrupted' ? 'last' : 'first';
 }
@@ -371,11 +359,10 @@ function interruptOf({ interrupts: { first, second } }: Context): Situation['int
  * Whether a command failed so soon that running it again costs less than keeping its instance: it may
  * have written results elsewhere on the instance.
  */
-function hasFailedSoon({ here, exit_code, command_started_at, exited_at, took }: Job['record']) {
+function hasFailedSoon({ here, exit_code, took }: Job['record']) {
   if (here || exit_code === null || exit_code === 0) return false;
-  // This computer may have learned of the exit much later.
-  const seen = Date.parse(exited_at ?? '') - Date.parse(command_started_at ?? '');
-  return (took === undefined ? seen : took.command * 1000) < SOON;
+  // By its own clock: this computer may have learned of the exit much later.
+  return took !== undefined && took.command * 1000 < SOON;
 }
 
 /**
@@ -392,13 +379,10 @@ async function hasNothing(
   if (record.exit_code === 0 && !isInterrupted) return false;
   const missing = record.fetch.filter(({ fetched_at }) => fetched_at == null);
   if (missing.some(({ remote }) => /^\/|^~|\.\./.test(remote))) return false;
-  try {
-    const { stdout } = await shell.run(WROTE, stops.last);
-    return stdout.split('\n').includes(WROTE_NOTHING);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return false;
-  }
+  const lines: string[] = [];
+  const look = async () => lines.push(...(await shell.run(WROTE, stops.last)).stdout.split('\n'));
+  await failuresOf(look());
+  return lines.includes(WROTE_NOTHING);
 }
 
 /**

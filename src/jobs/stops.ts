@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { CliError, failuresOf } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -78,7 +78,8 @@ export function createStops(
         continue;
       }
       const isKnown = time?.isFresh() === true && !context.serviceClock.isExact();
-      if (!isKnown) time = await timeNow(context);
+      // `reap` may enforce the deadline if the service's time can't be read here.
+      if (!isKnown) time = await serviceTime(context).catch(() => undefined);
       if (time === undefined) {
         await clock.sleep(STEP, closed);
         continue;
@@ -177,16 +178,6 @@ function isNear(): CliError {
   return new CliError('deadline', 'The deadline is near.');
 }
 
-/** Returns undefined if the service's time can't be read: `reap` may still enforce the deadline. */
-async function timeNow(context: Context): Promise<ServiceTime | undefined> {
-  try {
-    return await serviceTime(context);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    return undefined;
-  }
-}
-
 /** Polls the deadline of an instance, since `expire` can move it. */
 function deadlineOf(
   id: string,
@@ -197,11 +188,14 @@ function deadlineOf(
   let isStored = false;
   return async () => {
     const journal = await ownJournal(context);
+    const read = async () => {
+      const { deadline } = await journal.ends(id);
+      if (deadline != null) last = deadline;
+      else if (deadline === null && isStored) last = undefined;
+      isStored ||= deadline != null;
+    };
     // Keeps the last deadline if the journal can't be read.
-    const { deadline } = await journal.ends(id).catch(() => ({ deadline: undefined }));
-    if (deadline != null) last = deadline;
-    else if (deadline === null && isStored) last = undefined;
-    isStored ||= deadline != null;
+    await failuresOf(read());
     return last;
   };
 }

@@ -167,9 +167,8 @@ async function ensureWritable(path: string, what: string): Promise<void> {
     const code = errorCode(error);
     const isMissing = code === 'ENOENT' || (code === 'ENOTDIR' && !existsSync(resolve(path)));
     if (isMissing) return ensureWritable(folderOf(path), what);
-    const shown = `${what}: "${resolve(path)}"`;
-    if (code === 'ENOTDIR') throw usageError(`${shown} is not a folder`);
-    throw usageError(`${shown} can't be written (${faultOf(error)})`);
+    const why = code === 'ENOTDIR' ? 'is not a folder' : `can't be written (${faultOf(error)})`;
+    throw usageError(`${what}: "${resolve(path)}" ${why}`);
   });
 }
 

@@ -26,6 +26,7 @@ async function fetchFile(
   shell = localShell(home, ['sh']),
   copier = COPIER,
   onProgress: () => void = () => undefined,
+  onUnplaced: (left: object) => void = () => undefined,
 ) {
   const seen: [number, number | undefined][] = [];
   await copyOut(
@@ -38,7 +39,7 @@ async function fetchFile(
       onChanged: () => undefined,
       onSkipped: () => undefined,
       onLack: () => undefined,
-      onUnplaced: () => undefined,
+      onUnplaced,
       onProgress(bytes, total) {
         onProgress();
         seen.push([bytes, total]);
@@ -83,11 +84,23 @@ test.each([
   expect(names).toHaveLength(3);
   const other = '.gpucloud-elsewhere.example-9-abcdef';
   const kept = '.gpucloud-0af3c1d2-0000-4000-8000-000000000000';
-  for (const name of [...names, other, kept])
+  const odd = `${names[2]}x`;
+  for (const name of [...names, other, kept, odd])
     mkdirSync(join(folder, name, 'part'), { recursive: true });
   await fetchAs(7);
-  const left = [...names.slice(0, 2), other, kept];
+  const left = [...names.slice(0, 2), other, kept, odd];
   expect(hidden().sort()).toEqual(left.sort());
+});
+
+test('keeps a whole file in whose place a folder was made meanwhile', async () => {
+  await writeFile(join(home, WORK, 'model'), 'x');
+  const local = join(home, 'here', 'model');
+  const left: object[] = [];
+  const make = () => mkdirSync(local, { recursive: true });
+  const fetched = fetchFile('model', local, undefined, COPIER, make, (one) => left.push(one));
+  await expect(fetched).rejects.toThrow(`${local} is a folder on this computer, but a file`);
+  const [staging = ''] = readdirSync(join(home, 'here')).filter((name) => name.startsWith('.'));
+  expect(left).toEqual([{ staging: join(home, 'here', staging), isWhole: true }]);
 });
 
 /** Node opens files in this many threads. */

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
@@ -193,7 +194,13 @@ const EXITS: readonly [number | null, ...string[]][] = [
 
 test('says how a run ended', async () => {
   const phases = { renting: 12, copying: null, setup: null, running: 185, fetching: 2 };
-  const one = { cost: '0.35', cost_at_most: '89.90', phases, gpu: null, fetched: ['/out', '/log'] };
+  const one = {
+    cost: '0.35',
+    cost_at_most: '89.90',
+    phases,
+    gpu: null,
+    fetched: ['/out', resolve('here/log')],
+  };
   const report: JobReport = {
     ...{ command_exit_code: 3, stage: 'done' as const, instance: { id: ID, name: 'box' } },
     ...{ terminated: true, seconds: 200, exit_code: 3, error: null, ...one },
@@ -226,7 +233,7 @@ test('says how a run ended', async () => {
   expect(lines.join('')).toMatchInlineSnapshot(`
     "terminated:
     python train.py: exit code 3
-    Fetched /out, /log
+    Fetched /out, here/log
     Terminated box after 3 min.
     It cost 0.35 ₽: 12 s renting, 3 min running, 2 s fetching.
     kept:

@@ -251,6 +251,22 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([6, 8, 10]);
   });
 
+  test('keeps the deadline if the journal can not be read, and ends the job at a bug', async () => {
+    const times = async (fault: Error) => {
+      const journal = { account: async () => 'user-1', ends: () => Promise.reject(fault) };
+      const own = { ...context, journal: async () => journal } as unknown as Context;
+      const how = { id: ID, deadline: later(10), grace: 4 * MINUTE, leaves: false };
+      const { near, last, close } = createStops(how, own);
+      await aborted(last);
+      close();
+      return [minutes(), near.aborted, last.reason.message];
+    };
+    const bug = new TypeError('a bug');
+    expect(await times(bug)).toEqual([0, false, 'a bug']);
+    const full = new CliError('storage', 'No journal.');
+    expect(await times(full)).toEqual([10, true, 'The deadline has passed.']);
+  });
+
   test.each([
     ['leaves time to copy the results', true, 90, 94],
     ['leaves time to copy the results after a few seconds too', true, 60, 64],

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { difference } from '../../src/jobs/files/changed.ts';
 import { copyIn } from '../../src/jobs/files/copy-in.ts';
 import { listFiles, overviewOf } from '../../src/jobs/files/files.ts';
+import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { startPiped } from '../../src/system/programs.ts';
 import { manualClock } from '../support/clock.ts';
@@ -113,6 +115,35 @@ test.each<[string, Record<string, string>]>([
   expect(all.count).toBe(FILES.length + Object.keys(ignores).length);
 });
 
+/** No patterns, but `change` runs when they are read a second time: in a folder that was just listed. */
+function whenListed(change: () => void): readonly string[] {
+  let reads = 0;
+  const iterator = () => {
+    reads += 1;
+    if (reads === 2) change();
+    return [].values();
+  };
+  return Object.assign([], { [Symbol.iterator]: iterator });
+}
+
+test('lists nothing of what vanishes meanwhile, and rejects a file that it can not read', async () => {
+  for (const path of ['.gitignore', 'gone', 'left', 'sub/a']) await put(path, '');
+  const exclude = whenListed(() => {
+    for (const path of ['gone', 'sub']) rmSync(join(folder, path), { recursive: true });
+  });
+  const { entries } = await listFiles(folder, { exclude, gitignore: true });
+  expect(entries.map(({ path }) => path)).toEqual(['.gitignore', 'left', 'sub']);
+  await rm(join(folder, '.gitignore'));
+  await put('sub/.gitignore', '');
+  const replaced = whenListed(() => {
+    rmSync(join(folder, 'sub'), { recursive: true });
+    writeFileSync(join(folder, 'sub'), '');
+  });
+  const listing = listFiles(folder, { exclude: replaced, gitignore: true, flag: 'sync' });
+  const file = join(folder, 'sub', '.gitignore');
+  await expect(listing).rejects.toThrow(`sync: the file "${file}" can't be read (ENOTDIR)`);
+});
+
 test('names the largest entries, and counts what it leaves out but .git', async () => {
   await put('.gitignore', 'data/\n*.bin\n');
   await put('.git/objects', 'x'.repeat(900));
@@ -128,6 +159,20 @@ test('names the largest entries, and counts what it leaves out but .git', async 
     await put(path, 'x'.repeat(size));
   }
   const files = await listFiles(folder, ALL);
+  await symlink('data', join(folder, 'link'));
+  const leftOut = ['gone', 'gone/', 'link', 'c.bin', 'data/', 'z'];
+  const counted = async (most: number) => {
+    const { count, bytes, isPart, largest } = (await overviewOf({ ...files, leftOut }, most))
+      .leftOut;
+    return [count, bytes, isPart, largest.map(({ path }) => path).join(' ')];
+  };
+  expect(await Promise.all([1, 2, 3, 5, 6].map(counted))).toEqual([
+    [1, 0, true, 'gone gone/ link'],
+    [2, 50, true, 'c.bin gone gone/'],
+    [3, 350, true, 'data/ c.bin gone'],
+    [5, 557, true, 'data/ c.bin z'],
+    [5, 557, false, 'data/ c.bin z'],
+  ]);
   expect(await overviewOf(files)).toEqual({
     largest: [
       { path: 'src', bytes: 120 },
@@ -149,7 +194,7 @@ test('names the largest entries, and counts what it leaves out but .git', async 
 test('resends a file if its size, time or executable mode changed', needs('Linux'), async () => {
   const [here, there] = [join(folder, 'here'), join(folder, WORK)];
   for (const path of [here, there]) await mkdir(path, { recursive: true });
-  for (const name of ['same', 'shared', 'script', 'touched', 'longer']) {
+  for (const name of ['same', 'shared', 'script', 'touched', 'longer', 'gone']) {
     for (const path of [here, there]) {
       await writeFile(join(path, name), 'x');
       await chmod(join(path, name), 0o644);
@@ -167,16 +212,47 @@ test('resends a file if its size, time or executable mode changed', needs('Linux
   }
   const { signal } = new AbortController();
   const shell = localShell(folder, ['sh']);
-  const { files, inTheWay } = await difference(await listFiles(here, ALL), { shell, signal });
+  const all = await listFiles(here, ALL);
+  await rm(join(here, 'gone'));
+  const { files, inTheWay } = await difference(all, { shell, signal });
   const { entries, count, bytes } = files;
   expect(inTheWay).toEqual([]);
   // --sync always resends folders and links, since they are small.
-  const sent = ['link', 'longer', 'script', 'sub', 'touched'];
+  const sent = ['gone', 'link', 'longer', 'script', 'sub', 'touched'];
   expect(entries.map(({ path }) => path)).toEqual(sent);
-  expect({ count, bytes }).toEqual({ count: 4, bytes: 4 });
+  expect({ count, bytes }).toEqual({ count: 5, bytes: 5 });
 });
 
 describe('copying again to an instance', needs('Linux', 'busybox', 'rsync'), () => {
+  const copyFrom = async (here: string, shell: RemoteShell, hasRsync: boolean, isAgain: boolean) =>
+    copyIn(await listFiles(here, ALL), {
+      shell,
+      signal: new AbortController().signal,
+      hasRsync,
+      isAgain,
+      startPiped: (program) => startPiped({ ...program, env: process.env }, 'linux'),
+      clock: manualClock(),
+      onChanged: () => undefined,
+      onProgress: () => undefined,
+    });
+
+  test.each([
+    ['mkdir', true],
+    ['xargs', false],
+  ])('reports the error of a failed %s', async (name, hasRsync) => {
+    await put('here/a', 'x');
+    await put(`${WORK}/a/b`, 'x');
+    await put(`bin/${name}`, '#!/bin/sh\necho "no space" >&2; exit 3\n');
+    await chmod(join(folder, 'bin', name), 0o755);
+    const copying = copyFrom(
+      join(folder, 'here'),
+      localShell(folder, ['sh'], join(folder, 'bin')),
+      hasRsync,
+      true,
+    );
+    await expect(copying).rejects.toThrow('Could not copy files in: no space');
+  });
+
   test.each([
     ['tar', [], false],
     ['busybox', ['tar', 'find', 'stat', 'xargs', 'rm'], false],
@@ -191,17 +267,7 @@ describe('copying again to an instance', needs('Linux', 'busybox', 'rsync'), () 
       await symlink(programAt('busybox') ?? '', join(folder, 'bin', name));
     const ssh = { words: [join(folder, 'ssh')], user: 'nobody', host: 'nowhere' };
     const shell = { ...localShell(folder, ['sh'], join(folder, 'bin')), ssh };
-    const copy = async (isAgain: boolean) =>
-      copyIn(await listFiles(here, ALL), {
-        shell,
-        signal: new AbortController().signal,
-        hasRsync,
-        isAgain,
-        startPiped: (program) => startPiped({ ...program, env: process.env }, 'linux'),
-        clock: manualClock(),
-        onChanged: () => undefined,
-        onProgress: () => undefined,
-      });
+    const copy = (isAgain: boolean) => copyFrom(here, shell, hasRsync, isAgain);
     await put('here/a/b/c', 'x');
     await put("here/it's\nd", 'x');
     await put('here/d', 'x');

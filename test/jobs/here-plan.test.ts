@@ -2,6 +2,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { startHere } from '../../src/jobs/here/local-command.ts';
 import { usesInstances } from '../../src/jobs/here/note-local.ts';
 import { namesText } from '../../src/jobs/phases.ts';
 import { RESULTS } from '../../src/json-results/index.ts';
@@ -86,26 +89,18 @@ describe('gpucloud run --here before renting', () => {
   });
 
   test('says that the command runs on this computer, and warns if it uses no instance', async () => {
-    const said = async (count: readonly string[], command: readonly string[]) => {
+    const warns = async (count: readonly string[], ...command: string[]) => {
       const argv = ['run', ...REQUEST, ...HERE, ...count, '--dry-run', '--', ...command];
       const { stderr, requests } = await world.cli(argv, { env: PATH });
       expect(requests.filter(({ method }) => method !== 'GET')).toEqual([]);
-      return stderr.slice(0, stderr.indexOf('No known offer'));
+      return stderr.includes('warning: COMMAND mentions none of');
     };
-    const unused =
-      'warning: COMMAND mentions none of GPUCLOUD_ANSIBLE_INVENTORY, GPUCLOUD_SSHLOGINFILE, GPUCLOUD_HOSTFILE, GPUCLOUD_SSH_CONFIG, so the instances may bill unused.';
     const script = join(folder, 'train.sh');
     await writeFile(script, 'nvidia-smi\n');
-    const note = 'COMMAND runs on this computer, not on the instances: sh';
-    expect(await said(['--count', '2'], ['sh', 'train.sh'])).toBe(
-      `${note} train.sh\n${unused} To run it on each instance: gpucloud instances create NAME --count 2 --terminate-after 8h --wait=ssh; then for each: gpucloud run --on NAME-1 --detach --sync . -- COMMAND\n`,
-    );
-    expect(await said([], ['sh', 'train.sh'])).toBe(
-      `${note} train.sh\n${unused} To run it on the instance, leave out --here.\n`,
-    );
-    expect(await said([], ['sh', '-c', 'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job'])).toBe(
-      `${note} -c 'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job'\n`,
-    );
+    for (const count of [['--count', '2'], []])
+      expect(await warns(count, 'sh', 'train.sh')).toBe(true);
+    const uses = 'ssh -F "$GPUCLOUD_SSH_CONFIG" gpucloud-job';
+    expect(await warns([], 'sh', '-c', uses)).toBe(false);
   });
 
   test('finds the variables in the words and in the scripts that they name', async () => {
@@ -131,6 +126,62 @@ describe('gpucloud run --here before renting', () => {
     expect(RESULTS.run?.schema().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(
       true,
     );
+  });
+});
+
+const KINDS = ['first', 'near', 'half', 'asked', 'last'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Starts a command here, and returns the signals and messages after these stops. */
+async function startedHere(
+  before: readonly Kind[],
+  after: readonly Kind[],
+  exit: Promise<never> = new Promise(() => undefined),
+) {
+  const said: string[] = [];
+  const stops = new Map(KINDS.map((kind) => [kind, new AbortController()]));
+  const stop = (kinds: readonly Kind[]) => {
+    for (const kind of kinds)
+      stops.get(kind)?.abort(new CliError('hungUp', 'The terminal closed.'));
+  };
+  const { first, ...signals } = Object.fromEntries(
+    [...stops].map(([kind, { signal }]) => [kind, signal]),
+  );
+  const context = {
+    async start() {
+      stop(before);
+      return { ended: exit, kill: (name: string) => said.push(name) };
+    },
+    ...{ interrupts: { first }, clock: { sleep: () => new Promise(() => undefined) } },
+    ...{ host: { stdin: {}, stderr: {} } },
+    err: {
+      note: (text: string) => said.push(text.slice(0, 8)),
+      warn: (code: string) => said.push(code),
+    },
+  } as unknown as Context;
+  const all = { ...signals, any: new AbortController().signal } as Parameters<typeof startHere>[3];
+  const { ended } = await startHere({ words: ['train'] }, {}, 'job', all, context);
+  stop(after);
+  return { said, ended };
+}
+
+test.each<[readonly Kind[], readonly Kind[], readonly string[]]>([
+  [[], ['first', 'near'], ['SIGINT', 'Interrup', 'deadline_near', 'SIGINT']],
+  [[], ['half', 'asked'], ['SIGTERM', 'Stopping', 'SIGINT']],
+  [['near', 'half'], ['last'], ['deadline_near', 'SIGINT', 'SIGTERM', 'SIGHUP']],
+  [['last', 'near', 'first'], ['half', 'asked'], ['SIGHUP']],
+  [[], ['last', ...KINDS], ['SIGHUP']],
+])('a command here gets signals at %j, then at %j: %j', async (before, after, said) => {
+  expect((await startedHere(before, after)).said).toEqual(said);
+});
+
+test.each([
+  ['ENOENT', 'the file or its interpreter was not found (ENOENT)'],
+  ['EACCES', 'EACCES'],
+])('says why a command here can not start: %s', async (code, why) => {
+  const exit = Promise.reject(Object.assign(new Error(code), { code }));
+  await expect((await startedHere([], [], exit)).ended).rejects.toMatchObject({
+    message: `Could not start train: ${why}.`,
   });
 });
 

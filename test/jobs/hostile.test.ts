@@ -12,11 +12,13 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { makeLinks } from '../../src/jobs/files/merge.ts';
+import { lackOfRoom } from '../../src/jobs/files/local-file.ts';
+import { inStaging, makeLinks, moveInto } from '../../src/jobs/files/merge.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { needs, programAt } from '../support/needs.ts';
 import {
   base,
+  COPIER,
   faultOf,
   fetchEntries,
   fetchFile,
@@ -149,9 +151,35 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
   test('does not create a symlink below a symlink that it could not replace', async () => {
     await symlink(victim, join(local, 'x'));
     const skipped: string[] = [];
-    await makeLinks(local, [{ path: 'x/l', target: 'a' }], (path) => skipped.push(path));
-    expect(skipped).toEqual(['x/l']);
+    await writeFile(join(local, 'file'), '');
+    const links = [
+      { path: 'x/l', target: 'a' },
+      { path: 'file/l', target: 'a' },
+      { path: 'long', target: 'a'.repeat(4096) },
+    ];
+    await makeLinks(local, links, (path) => skipped.push(path));
+    expect(skipped).toEqual(['x/l', 'file/l', 'long']);
     expect(await readdir(victim)).toEqual([]);
+    expect(await treeOf(local)).toEqual({ file: '', x: `-> ${victim}` });
+  });
+
+  test('names the path that can not be written', async () => {
+    const file = join(local, 'file');
+    await writeFile(file, '');
+    await writeFile(join(victim, 'a'), '');
+    const [none, nothing] = [join(local, 'none'), async () => undefined];
+    const faults = await Promise.all([
+      faultOf(moveInto(file, victim)),
+      faultOf(inStaging(none, COPIER, nothing, nothing, () => undefined)),
+    ]);
+    expect(faults.map(({ failure, message }) => [failure, message])).toEqual([
+      ['storage', `Could not copy files out: ${file}/a can't be written (ENOTDIR)`],
+      ['storage', `Could not copy files out: ${none} can't be written (ENOENT)`],
+    ]);
+    // Nobody knows the free space there.
+    expect(await lackOfRoom(none, 'a', 1_000_000)).toBeUndefined();
+    expect(await lackOfRoom('/proc', 'a', 10 ** 16)).toBeUndefined();
+    expect(await lackOfRoom(local, 'a', 10 ** 16)).toMatch(/^no space for a: it has 10000 TB/);
   });
 
   test('ignores owners and special modes in an archive, and skips devices and pipes', async () => {
@@ -187,8 +215,9 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
       hard('c', 'x/secret'),
       hard('d', 'later'),
       hard('b', 'a'),
+      hard('f', ''),
     );
-    expect(skipped).toEqual(['c', 'd', 'b']);
+    expect(skipped).toEqual(['c', 'd', 'b', 'f']);
     expect(await treeOf(local)).toEqual({ a: 'one', b: 'one', x: `-> ${victim}` });
     const fault = await faultOf(fetchEntries(hard('e', join('..', '..', 'victim', 'secret'))));
     expect(fault.message).toContain('the instance sent "../../victim/secret"');
@@ -332,11 +361,16 @@ describe('fetching a file from a hostile instance', needs('POSIX'), () => {
     expect(await treeOf(victim)).toEqual({ file: 'content' });
   });
 
-  test('rejects a dangling symlink as the destination', async () => {
-    await symlink(join(victim, 'file'), join(local, 'log'));
-    const fault = await faultOf(fetchFile('results/log', join(local, 'log')));
-    expect(fault.message).toContain(`${join(local, 'log')} is a dangling link`);
+  test('rejects a dangling symlink or a folder as the destination', async () => {
+    const log = join(local, 'log');
+    await symlink(join(victim, 'file'), log);
+    const fault = await faultOf(fetchFile('results/log', log));
+    expect(fault.message).toContain(`${log} is a dangling link`);
     expect(await readdir(victim)).toEqual([]);
+    await rm(log);
+    await mkdir(log);
+    const other = await faultOf(fetchFile('results/log', local));
+    expect(other.message).toContain(`${log} is a folder on this computer, but a file`);
   });
 
   test.each(['pipe', '/dev/stdout', '/dev/fd/1', '/proc/self/fd/1'])(

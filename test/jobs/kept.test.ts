@@ -4,8 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
-import { keptOutput, missingOf, openKept } from '../../src/jobs/kept.ts';
+import {
+  type KeptOutput,
+  keptOutput,
+  missingOf,
+  openKept,
+  setupOutput,
+} from '../../src/jobs/kept.ts';
 import { createPrinter } from '../../src/jobs/printer.ts';
+import { jobRecord } from '../support/job-record.ts';
 import { openFiles } from '../support/open-files.ts';
 import { fc, runs } from '../support/random.ts';
 import { turns } from '../support/until.ts';
@@ -157,8 +164,39 @@ describe('kept output', () => {
     expect(kept.append('out', bytesAt(3, 4))).toBe(0);
     expect(kept.end.out).toBe(3);
     expect(kept.fault).toMatchObject({ failure: 'storage' });
+    expect(kept.read('out', 3)).toHaveLength(0);
+  });
+
+  test('reports why bytes could not be added or read', async () => {
+    const kept = await opened();
+    expect(kept.append('out', bytesAt(0, 4))).toBe(4);
+    kept.close();
+    expect(kept.append('out', bytesAt(4, 4))).toBe(0);
+    const folder = join(state, 'jobs');
+    expect(kept.fault?.message).toBe(`Could not keep the output: ${folder} (EBADF).`);
+    for (const from of ['out', 'err']) {
+      await rm(join(folder, `${ID}.${from}.0`));
+      await mkdir(join(folder, `${ID}.${from}.0`));
+    }
+    const unread = (from: string) => `Could not read ${join(folder, `${ID}.${from}`)} (EISDIR).`;
+    await expect(read()).rejects.toMatchObject({ failure: 'storage', message: unread('out') });
+    const failed = jobRecord({ id: ID, name: 'job', service: '' }, { setup_exit_code: 1 });
+    await expect(setupOutput(failed, context)).rejects.toThrow(unread('err'));
   });
 });
+
+/** Prints to nowhere what a command prints that still runs, unless `more` differs. */
+function printerOf(
+  kept: KeptOutput,
+  more: Partial<Parameters<typeof createPrinter>[0]>,
+  mostWaiting?: number,
+) {
+  const how = {
+    ...{ kept, start: { out: 0, err: 0 }, print: async () => undefined },
+    ...{ onPrinted: () => undefined, onFault: () => undefined, hasExited: async () => false },
+  };
+  return createPrinter({ ...how, ...more }, mostWaiting);
+}
 
 describe('the printer', () => {
   test('prints each byte once, whatever the pace of the reader and the process', async () => {
@@ -177,8 +215,7 @@ describe('the printer', () => {
         const begin = async () => {
           let isAlive = true;
           const kept = await openKept(job, position, context);
-          const printer = createPrinter({
-            kept,
+          const printer = printerOf(kept, {
             start: position,
             async print(_from, bytes) {
               await new Promise((resolve) => setImmediate(resolve));
@@ -191,7 +228,6 @@ describe('the printer', () => {
             onFault: (fault) => {
               throw fault;
             },
-            hasExited: async () => false,
           });
           const kill = () => {
             isAlive = false;
@@ -225,13 +261,9 @@ describe('the printer', () => {
     const kept = await opened();
     const printed: Buffer[] = [];
     const faults: Error[] = [];
-    const printer = createPrinter({
-      kept,
-      start: { out: 0, err: 0 },
+    const printer = printerOf(kept, {
       print: async (_from, bytes) => void printed.push(Buffer.from(bytes)),
-      onPrinted: () => undefined,
       onFault: (fault) => faults.push(fault),
-      hasExited: async () => false,
     });
     await printer.receive('out', bytesAt(0, 5), never);
     await printer.receive('out', bytesAt(5, 5), never);
@@ -243,17 +275,8 @@ describe('the printer', () => {
   test('receives no more than the limit before its reader', async () => {
     const kept = await opened();
     let read: () => void = () => undefined;
-    const printer = createPrinter(
-      {
-        kept,
-        start: { out: 0, err: 0 },
-        print: () => new Promise((resolve) => (read = resolve)),
-        onPrinted: () => undefined,
-        onFault: () => undefined,
-        hasExited: () => new Promise(() => undefined),
-      },
-      8,
-    );
+    const print = () => new Promise<void>((resolve) => (read = resolve));
+    const printer = printerOf(kept, { print, hasExited: () => new Promise(() => undefined) }, 8);
     await printer.receive('out', bytesAt(0, 8), never);
     let isReceived = false;
     const received = printer.receive('out', bytesAt(8, 4), never).then(() => {
@@ -270,20 +293,12 @@ describe('the printer', () => {
   test('receives everything once the command has exited, although nobody reads', async () => {
     const kept = await opened();
     let looks = 0;
-    const printer = createPrinter(
-      {
-        kept,
-        start: { out: 0, err: 0 },
-        print: () => new Promise(() => undefined),
-        onPrinted: () => undefined,
-        onFault: () => undefined,
-        async hasExited() {
-          looks += 1;
-          return looks === 3;
-        },
-      },
-      8,
-    );
+    const hasExited = async () => {
+      looks += 1;
+      if (looks === 2) throw new Error('no look');
+      return looks === 3;
+    };
+    const printer = printerOf(kept, { print: () => new Promise(() => undefined), hasExited }, 8);
     await printer.receive('out', bytesAt(0, 12), never);
     await printer.receive('out', bytesAt(12, 20), never);
     expect({ looks, end: kept.end.out, printed: printer.printed.out }).toEqual({
@@ -294,18 +309,29 @@ describe('the printer', () => {
     kept.close();
   });
 
+  test('prints results after the output, and fails if kept output has become shorter', async () => {
+    const printed: string[] = [];
+    const kept = {
+      ...{ end: { out: 2, err: 1 }, fault: undefined, close: () => undefined },
+      ...{ append: () => 0, dropBefore: () => undefined },
+      read: (from: string) => Buffer.from(from === 'out' ? 'ab' : ''),
+    };
+    const printer = printerOf(kept, {
+      async print(_from, bytes) {
+        if (bytes.length < 3) await turns();
+        printed.push(String(Buffer.from(bytes)));
+      },
+    });
+    await printer.printAfter('out', Buffer.from('result'));
+    expect(printed).toEqual(['ab', 'result']);
+    await expect(printer.finish(never)).rejects.toThrow('The kept output has become shorter.');
+  });
+
   test('waits for a reader no longer than its signal', async () => {
     const kept = await opened();
     const stop = new AbortController();
     const reason = new CliError('interrupted', 'Interrupted.');
-    const printer = createPrinter({
-      kept,
-      start: { out: 0, err: 0 },
-      print: () => new Promise(() => undefined),
-      onPrinted: () => undefined,
-      onFault: () => undefined,
-      hasExited: async () => false,
-    });
+    const printer = printerOf(kept, { print: () => new Promise(() => undefined) });
     await printer.receive('out', bytesAt(0, 5), never);
     const finished = printer.finish(stop.signal);
     stop.abort(reason);

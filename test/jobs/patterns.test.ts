@@ -127,6 +127,13 @@ describe('a pattern on the command line', () => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 
+  test.each(['', '.', '..', '/', 'out/.', 'a/..:b', 'a\0b'])(
+    'rejects %j, which names no file',
+    (text) => {
+      expect(() => parseFetch(text)).toThrow(`--fetch "${text}": must be REMOTE[:LOCAL]`);
+    },
+  );
+
   test.each(['a\\*', '[0-9].pt', '*[!a]', 'a[1].txt'])('rejects the path %s', (text) => {
     expect(() => parseFetch(text)).toThrow('a pattern may contain only * and ?');
   });

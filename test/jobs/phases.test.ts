@@ -2,11 +2,25 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { CliError } from '../../src/errors.ts';
+import type { FileList } from '../../src/jobs/files/files.ts';
 import { HereRun } from '../../src/jobs/here/run.ts';
-import type { JobPlan } from '../../src/jobs/job.ts';
-import { copyLine, createPhases, progressText } from '../../src/jobs/phases.ts';
+import type { Job, JobPlan } from '../../src/jobs/job.ts';
+import { copyLine, createPhases, leftOutText, progressText } from '../../src/jobs/phases.ts';
 import { createMessages } from '../../src/output/messages.ts';
 import { manualClock } from '../support/clock.ts';
+
+test.each([
+  [undefined, false, '1,204 files (83 MB) by --exclude: data/ (82 MB), a (1 byte)'],
+  [
+    '.gitignore',
+    true,
+    'at least 1,204 files (83 MB) by .gitignore or --exclude: data/ (82 MB), a (1 byte)',
+  ],
+] as const)('says what --sync leaves out by %s', (rules, isPart, text) => {
+  const largest = Object.entries({ 'data/': 82e6, a: 1 }).map(([path, bytes]) => ({ path, bytes }));
+  const overview = { largest: [], leftOut: { count: 1_204, bytes: 83e6, largest, isPart } };
+  expect(leftOutText({ rules } as FileList, overview)).toBe(text);
+});
 
 test.each([
   ['of an unknown total', { count: 5_000 }, '5.0 KB'],
@@ -68,7 +82,7 @@ test.each([
 });
 
 /** Builds a run of three instances, and what it says. */
-function runOf(plan: object) {
+function runOf(plan: object, signal = new AbortController().signal) {
   const said: string[] = [];
   const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
   const warn = (code: string, text: string) => said.push(`${code}: ${text}`);
@@ -76,7 +90,7 @@ function runOf(plan: object) {
     err: { progress, note: () => undefined, warn },
     host: { stderr: {} },
     clock: { monotonic: () => 0 },
-    signal: new AbortController().signal,
+    signal,
   } as unknown as Context;
   return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
 }
@@ -98,6 +112,18 @@ test.each([
     });
   },
 );
+
+test('says of an interrupted run --here only that it was interrupted', async () => {
+  const [reason, fault] = ['interrupted', 'wrongState'].map(
+    (failure) => new CliError(failure as 'interrupted', failure),
+  );
+  const aborted = AbortSignal.abort(reason);
+  const [renting, preparing] = [runOf({ names: ['a'] }, aborted), runOf({ names: ['a'] }, aborted)];
+  await renting.run.rented('a', fault);
+  preparing.run.leaveOut({ record: { name: 'a' } } as Job, fault as CliError);
+  for (const { run, said } of [renting, preparing])
+    expect([run.failure, said]).toEqual([reason, []]);
+});
 
 test('shows the bytes of all instances of run --here together', async () => {
   const { run, said } = runOf({ names: ['a', 'b'] });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { phasesOf, receiptText } from '../../src/jobs/end/receipt.ts';
+import type { Context } from '../../src/context.ts';
+import { costOf, phasesOf, receiptText } from '../../src/jobs/end/receipt.ts';
 import { jobRecord } from '../support/job-record.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 1) + second * 1000).toISOString();
@@ -106,4 +107,8 @@ test.each([
   ['many instances', Array.from({ length: 9 }, () => member), 'They cost 3.15 ₽.'],
 ] as const)('shows %s', (_what, members, text) => {
   expect(receiptText(members)).toBe(text);
+});
+
+test('reads no cost of an unknown instance', async () => {
+  expect(await costOf(undefined, 'run', {} as Context)).toBeNull();
 });

@@ -3,14 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
+import { CliError } from '../../src/errors.ts';
+import { exactCosts } from '../../src/jobs/end/cost.ts';
+import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
+import { ensureOpen, findJob } from '../../src/jobs/record/find-job.ts';
+import { withJob } from '../../src/jobs/record/lock.ts';
 import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
   type JobRecord,
   jobPath,
+  jobsIn,
   readAllJobs,
   readEnded,
   readJob,
@@ -20,8 +26,13 @@ import {
   stopAsked,
   writeJob,
 } from '../../src/jobs/record/record.ts';
+import { ensureOwnTargets } from '../../src/jobs/same-target.ts';
 import { createPosition } from '../../src/jobs/stages/position.ts';
+import { adopt, adopted } from '../../src/jobs/verbs/adopt.ts';
+import { finishJobs } from '../../src/jobs/verbs/finish.ts';
+import { foreseeJob } from '../../src/jobs/verbs/foresee.ts';
 import { jobRows } from '../../src/jobs/verbs/rows.ts';
+import { manualClock } from '../support/clock.ts';
 
 const START = Date.UTC(2026, 0, 15);
 const uidOf = (at: number) => `3f0c5d9e-1111-4222-8333-${String(at).padStart(12, '0')}`;
@@ -42,6 +53,7 @@ beforeEach(async () => {
     journal: async () => ({ account: async () => account }),
     err: { warn: (_code: string, text: string) => warnings.push(text) },
     clock: { now: () => START },
+    serviceClock: { now: () => START },
   } as unknown as Context;
 });
 afterEach(() => rm(state, { recursive: true }));
@@ -111,9 +123,7 @@ test.each([
 
 /** Lists the jobs that ran since that minute, without looking at an instance. */
 async function rowsSince(from: number) {
-  const journal = { ...(await context.journal()), ends: async () => ({ deadline: null }) };
-  const serviceClock = { now: () => START };
-  const own = { ...context, journal: async () => journal, serviceClock } as unknown as Context;
+  const own = withJournal({ ends: async () => ({ deadline: null }) });
   return (await jobRows(START + from * 60_000, own)).rows;
 }
 
@@ -164,6 +174,7 @@ test('names a record of a newer gpucloud, and lists the others', async () => {
   const hint = 'update gpucloud on this computer';
   const error = { failure: 'storage', message, hint, mayBeBilling: true };
   expect(newer).toMatchObject([error]);
+  expect({ names: await names(), warnings }).toEqual({ names: ['job-1'], warnings: [message] });
   // A process that drives the job must not replace the newer record.
   await expect(readJob(uidOf(2), context)).rejects.toMatchObject(error);
 });
@@ -239,6 +250,124 @@ test('asks the process that follows a job to stop it', async () => {
   expect(isAskedNow()).toBe(true);
   await removeJob(uidOf(1), context);
   expect(isAsked()).toBe(false);
+  await mkdir(path(1, 'stop'));
+  const message = `Could not save the job: ${path(1, 'stop')} (EISDIR).`;
+  await expect(askToStop(uidOf(1), context)).rejects.toMatchObject({ failure: 'storage', message });
+  await rm(join(state, 'jobs'), { recursive: true });
+  await writeFile(join(state, 'jobs'), '');
+  expect(isAsked()).toBe(false);
+});
+
+test('completes the instances of the jobs that it can read, oldest first', async () => {
+  const at = new Date(START).toISOString();
+  for (const [each, more] of [{ id: 'a' }, {}, { id: 'b', ended_at: at }, { id: 'c' }].entries())
+    await writeJob(await job(each, more), context);
+  await writeFile(path(3), '{');
+  expect(jobsIn(state)).toEqual([
+    { id: 'a', state: '' },
+    { id: 'b', state: 'EXITED' },
+  ]);
+});
+
+test('finds a job without an instance, and says that it has ended', async () => {
+  for (const at of [1, 2]) await writeJob(await job(at), context);
+  expect(await findJob('job-1', context)).toEqual(await job(1));
+  const [ended_at, reason] = [new Date(START).toISOString(), 'It was killed.'];
+  const refused = async (id: string | null) => {
+    const record = await job(1, { id, ended_at, reason });
+    const [end] = await Promise.allSettled([(async () => ensureOpen(record, context))()]);
+    const { message, resource, hint } = (end as PromiseRejectedResult).reason;
+    return [message, resource, hint?.replaceAll('\ufdd0', '')];
+  };
+  const message = expect.stringMatching(/^The job on job-1 ended .*\. It was killed\.$/);
+  expect(await refused(null)).toEqual([message, 'job-1', undefined]);
+  expect(await refused('a')).toEqual([message, 'a', 'see its output: gpucloud jobs logs job-1']);
+});
+
+test('refuses a job that another process follows, and says whether that process lives', async () => {
+  const followed = async (id: string | null, yields: boolean) => {
+    const record = await job(1, { id });
+    const again = () => withJob(record, context, async () => [], { patience: 0, yields });
+    const [end] = await withJob(record, context, () => Promise.allSettled([again()]));
+    const { message, resource, isAlive, hint } = (end as PromiseRejectedResult).reason;
+    return [message, resource, isAlive, hint.replaceAll('\ufdd0', '')];
+  };
+  const said = ['Another gpucloud process is following job-1.', 'job-1', false];
+  expect(await followed(null, false)).toEqual([
+    ...said,
+    'see its output: gpucloud jobs logs job-1',
+  ]);
+  expect((await followed('a', false))[1]).toBe('a');
+});
+
+test('reads the proven costs of terminated instances that jobs rented', async () => {
+  const report = { command_exit_code: 0, stage: 'done', instance: null, fetched: [], seconds: 1 };
+  const more = { ...report, ...NO_RECEIPT, exit_code: 0, error: null };
+  const rows = [
+    ['a', false, true, '0.35'],
+    ['b', true, true, '1.00'],
+    ['c', false, 'unknown', '2.00'],
+    ['d', false, true, null],
+  ] as const;
+  for (const [at, [id, on, terminated, cost]] of rows.entries()) {
+    const change = { id, on, report: { ...more, terminated, cost } } as Partial<JobRecord>;
+    await writeJob(await job(at, change), context);
+  }
+  expect(await exactCosts([{ status: 'ACTIVE' }, { status: 'TERMINATED' }], context)).toEqual(
+    new Map([['a', '0.35']]),
+  );
+  expect(await exactCosts([{ status: 'ACTIVE' }], context)).toEqual(new Map());
+});
+
+const asked = { name: 'job-1', asked_at: new Date(START + 60_000).toISOString() };
+const made = { ...asked, id: 'a', origin: 'create' };
+const before = { asked_at: new Date(START + 59_999).toISOString() };
+const killed = {
+  ended_at: new Date(START).toISOString(),
+  reason: 'The run was killed before it rented an instance.',
+};
+const withJournal = (more: object) =>
+  ({ ...context, journal: async () => ({ account: async () => account, ...more }) }) as Context;
+
+test.each<[string, object[], object[], Partial<JobRecord>]>([
+  ['its instance', [made], [], { id: 'a', rented_at: asked.asked_at }],
+  ['nothing yet, since it may be rented', [{ ...made, origin: 'track' }], [asked], {}],
+  ['nothing of an earlier run', [{ ...made, ...before }], [{ ...asked, ...before }], killed],
+  ['nothing of another name', [{ ...made, name: 'job-2' }], [{ ...asked, name: 'job-2' }], killed],
+])('a killed run has rented %s', async (_what, instances, requests, change) => {
+  const own = withJournal({ read: async () => ({ instances }), requests: async () => requests });
+  expect(await adopt(await job(1), own)).toEqual(await job(1, change));
+});
+
+test('a run whose request is unknown may still write its results', async () => {
+  const own = withJournal({ read: async () => ({ instances: [] }), requests: async () => [asked] });
+  await writeJob(await job(1), own);
+  await expect(adopted(uidOf(1), own)).rejects.toMatchObject({
+    ...{ failure: 'outcomeUnknown', resource: 'job-1', mayBeBilling: true },
+    message: 'The outcome of the request for job-1 is unknown. It may be billing.',
+  });
+  const whose = { name: 'x', from: () => '--fetch' };
+  const fetchTo = (local: string) => ensureOwnTargets([{ remote: 'out', local }], whose, own);
+  expect(await fetchTo('/other')).toBeUndefined();
+  await expect(fetchTo('/out')).rejects.toThrow('the job on job-1 has not ended');
+  expect((await jobRows(0, own)).rows).toMatchObject([{ status: 'UNKNOWN', ends_at: null }]);
+  const missing: object[] = [];
+  const at = { ...own, signal: new AbortController().signal } as Context;
+  await finishJobs({ open: [await job(2)], every: 0 }, at, (one) => missing.push(one));
+  expect(missing).toMatchObject([{ error: { failure: 'storage' } }]);
+});
+
+test.each<[string, string, Partial<JobRecord>]>([
+  ['nothing', 'the outcome of its request is unknown', {}],
+  ['finish_job', 'its command was never started', { id: 'a' }],
+  ['nothing', 'its job does not respond', { id: 'a', command_started_at: 'x' }],
+  ['keep', 'its job kept it', { id: 'a', command_started_at: 'x', exit_code: 1, kept: 'results' }],
+])('foresees for a job: %s, %s', async (action, why, change) => {
+  const api = () => Promise.reject(new CliError('unreachable', 'No network.'));
+  const journal = { ends: async () => ({ deadline: null }), read: async () => ({ instances: [] }) };
+  const own = { ...context, api, journal: async () => journal, clock: manualClock() };
+  const at = { ...own, signal: new AbortController().signal } as unknown as Context;
+  expect(await foreseeJob(await job(1, change), 0, at)).toEqual({ action, why });
 });
 
 test('keeps the last 100 ended jobs and every open job', async () => {

@@ -6,19 +6,22 @@ import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { afterLine } from '../../src/jobs/remote/after-line.ts';
+import { ensureUser } from '../../src/jobs/remote/failed-ssh.ts';
 import { follow, offsetsOf } from '../../src/jobs/remote/follow.ts';
 import { readFrames } from '../../src/jobs/remote/frames.ts';
-import { probe } from '../../src/jobs/remote/probe.ts';
-import { createRemoteShell, lastOf } from '../../src/jobs/remote/remote-shell.ts';
+import { observed, probe } from '../../src/jobs/remote/probe.ts';
+import { createRemoteShell, lastOf, type RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import {
   FOLDER,
   FOLLOWING,
+  GONE,
   START,
   STARTED,
   supervisorOf,
 } from '../../src/jobs/remote/supervisor.ts';
 import { within } from '../../src/jobs/remote/within.ts';
 import { interruptCommand } from '../../src/jobs/stages/follow-to-end.ts';
+import { repeated } from '../../src/jobs/stages/repeated.ts';
 import { startCommand } from '../../src/jobs/stages/start-command.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { startPiped } from '../../src/system/programs.ts';
@@ -65,11 +68,7 @@ describe('readFrames', () => {
 
   test.each([1, 2, 3, 100])('parses frames split into pieces of %i bytes', async (size) => {
     const text = 'o 4\na\nxle 2\nb.o 1\n!x 7\nignored';
-    expect(await framesIn(text, size)).toEqual({
-      out: 'a\nxl!',
-      err: 'b.',
-      end: { exitCode: 7 },
-    });
+    expect(await framesIn(text, size)).toEqual({ out: 'a\nxl!', err: 'b.', end: { exitCode: 7 } });
   });
 
   test.each([
@@ -219,12 +218,7 @@ test('prints both outputs in turns of at most 1 MiB', async () => {
     await writeFile(join(home, FOLDER, 'out'), Buffer.alloc(2_500_000));
     await writeFile(join(home, FOLDER, 'err'), 'e');
     const turns: { from: string; bytes: number }[] = [];
-    await follow({
-      shell: localShell(home, ['sh']),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      onBack: () => undefined,
+    await followed(localShell(home, ['sh']), {
       onCut: ({ reason }) => Promise.reject(new Error(reason)),
       async print(from, { length }) {
         const last = turns.at(-1);
@@ -247,16 +241,24 @@ test('reads the offsets of the last lines of both outputs', async () => {
   expect(await offsetsOf(instance(answer), ['-n', 2], never)).toEqual({ out: 12, err: 0 });
   const half = offsetsOf(instance('echo gpucloud-run out 12'), ['-n', 2], never);
   await expect(half).rejects.toThrow('Could not read the output: exit code 0');
+  const gone = {
+    failure: 'notFound',
+    message: "The command's output is no longer on the instance.",
+  };
+  await expect(offsetsOf(instance(`echo '${GONE}'`), ['-n', 2], never)).rejects.toMatchObject(gone);
 });
 
 test.each([
-  ['running', { state: 'running', exitCode: undefined }],
-  ['exited 3', { state: 'exited', exitCode: 3 }],
-  ['exited 003 full', { state: 'exited', exitCode: 3 }],
-  ['none', { state: 'none', exitCode: undefined }],
-  ['lost', { state: 'lost', exitCode: undefined }],
-])('reads the state of a job: %s', async (line, state) => {
+  ['running', { state: 'running', exitCode: undefined }, { kind: 'running' }],
+  ['exited 3', { state: 'exited', exitCode: 3 }, { kind: 'exited', code: 3 }],
+  ['exited 003 full', { state: 'exited', exitCode: 3 }, { kind: 'exited', code: 3 }],
+  // A full disk may have lost it.
+  ['exited', { state: 'exited', exitCode: undefined }, { kind: 'lost' }],
+  ['none', { state: 'none', exitCode: undefined }, { kind: 'absent' }],
+  ['lost', { state: 'lost', exitCode: undefined }, { kind: 'lost' }],
+] as const)('reads the state of a job: %s', async (line, state, seen) => {
   const found = await probe(instance(PROBED.replace('STATE', line)), never);
+  expect(observed(state)).toEqual(seen);
   expect(found).toEqual({
     ...state,
     isSetup: false,
@@ -267,23 +269,48 @@ test.each([
   });
 });
 
-describe('following', () => {
-  const following = (answer: string, onCut: (cut: object) => Promise<void>) => {
-    const printed: string[] = [];
-    const end = follow({
-      shell: instance(answer),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      print: async (from, bytes) => void printed.push(`${from} ${Buffer.from(bytes)}`),
-      onCut,
-      onBack: () => void printed.push('back'),
-    });
-    return { end, printed };
-  };
+test('reads which user the instance names instead', () => {
+  const box = { id: 'an-id', name: 'box' };
+  const printed = 'Please login as the user "ubuntu" rather than the user "root".';
+  const error = new CliError('refused', `box refused to sign in: ${printed}`, {
+    resource: 'an-id',
+    hint: 'sign in as that user: --user ubuntu',
+  });
+  expect(() => ensureUser(printed, box)).toThrow(error);
+  expect(() => ensureUser('Permission denied (publickey).', box)).not.toThrow();
+});
 
+test.each([
+  ['a cut connection', true, false, [3_000, 15_000, 45_000], 4],
+  ['a cut connection while allowed', true, true, [3_000, 15_000, 45_000, 45_000], 5],
+  ['a refusal', false, true, [], 1],
+])('repeats work after %s', async (_what, retryable, isAllowed, slept, attempts) => {
+  const clock = manualClock();
+  const cuts: CliError[] = [];
+  let tries = 0;
+  const fault = new CliError('refused', 'cut', { retryable });
+  const work = async () => {
+    tries += 1;
+    if (tries < 5 || !isAllowed) throw fault;
+    return 'done';
+  };
+  const onCut = isAllowed ? async (cut: CliError) => void cuts.push(cut) : undefined;
+  const [end] = await Promise.allSettled([repeated(work, never, clock, onCut)]);
+  expect(end).toMatchObject(tries === 5 ? { value: 'done' } : { reason: fault });
+  expect({ slept: clock.slept, tries, cuts: cuts.length }).toEqual({
+    ...{ slept, tries: attempts, cuts: isAllowed ? slept.length : 0 },
+  });
+});
+
+/** Follows with a shell, and prints nothing, unless `more` differs. */
+function followed(shell: RemoteShell, more: Partial<Parameters<typeof follow>[0]> = {}) {
+  const how = { shell, offsets: { out: 0, err: 0 }, clock: manualClock(), signal: never };
+  return follow({ ...how, print: async () => undefined, onCut: async () => undefined, ...more });
+}
+
+describe('following', () => {
   test('rejects the output of another program while following', async () => {
-    const { end } = following(`echo '${FOLLOWING}'; echo hello`, async () => undefined);
+    const end = followed(instance(`echo '${FOLLOWING}'; echo hello`));
     await expect(end).rejects.toMatchObject({
       failure: 'notUnderstood',
       message: 'Could not read the output of the command: an unknown frame: hello.',
@@ -297,18 +324,16 @@ describe('following', () => {
     const answers = [connected, refused, refused, connected, refused, ended];
     const seen: (string | object)[] = [];
     const clock = manualClock();
-    const end = await follow({
-      shell: {
-        ...instance(''),
-        start: (...given) => instance(answers.shift() ?? '').start(...given),
+    const start: RemoteShell['start'] = (...given) =>
+      instance(answers.shift() ?? '').start(...given);
+    const end = await followed(
+      { ...instance(''), start },
+      {
+        clock,
+        onCut: async (cut) => void seen.push(cut),
+        onBack: () => void seen.push('back'),
       },
-      offsets: { out: 0, err: 0 },
-      clock,
-      signal: never,
-      print: async () => undefined,
-      onCut: async (cut) => void seen.push(cut),
-      onBack: () => void seen.push('back'),
-    });
+    );
     expect(end).toEqual({ exitCode: 3 });
     expect(seen).toEqual([
       { reason: '', isFirst: true, isNew: true },
@@ -324,15 +349,7 @@ describe('following', () => {
 
   test('rejects with the error of a failed print while following', async () => {
     const answer = `echo '${FOLLOWING}'; echo 'o 1'; echo x; exec sleep 60`;
-    const end = follow({
-      shell: instance(answer),
-      offsets: { out: 0, err: 0 },
-      clock: manualClock(),
-      signal: never,
-      print: () => Promise.reject(over),
-      onCut: async () => undefined,
-      onBack: () => undefined,
-    });
+    const end = followed(instance(answer), { print: () => Promise.reject(over) });
     await expect(end).rejects.toBe(over);
   });
 });

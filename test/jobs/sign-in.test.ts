@@ -225,4 +225,7 @@ test("repeats ssh's own words if ssh can't start", async () => {
   await expect(ensureSsh(HOW, context)).rejects.toThrow(
     'gpucloud run needs ssh, but it failed: No user exists for uid 1234',
   );
+  await program('ssh', 'case $1 in -G) exit 7; esac');
+  const silent = 'ssh rejects its configuration: ssh -G exited with 7';
+  await expect(ensureSsh(HOW, context)).rejects.toThrow(silent);
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { entry } from '../../src/catalog/entry.ts';
-import { smallerOffers } from '../../src/jobs/end/smaller-offers.ts';
+import type { Context } from '../../src/context.ts';
+import { noteSmallerOffers, smallerOffers } from '../../src/jobs/end/smaller-offers.ts';
+import { jobRecord } from '../support/job-record.ts';
 
 const GPU = { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24564 };
 
@@ -54,4 +56,16 @@ test.each([
   const peak = Number((given.gpu.peak_memory_mib / 1024).toFixed(1));
   const text = `peak memory ${peak} of 24 GiB: catalog offers that would have held it: ${offers}`;
   expect(smallerOffers(given, known)).toBe(offers === undefined ? undefined : text);
+});
+
+test('notes them if the use of the cards and the time are known', async () => {
+  const notes: string[] = [];
+  const err = { note: (text: string) => notes.push(text) };
+  const catalog = async () => ({ known: async () => [small] });
+  const context = { catalog, err } as unknown as Context;
+  const took = { setup: 9, command: 120 };
+  const record = jobRecord({ id: 'a', name: 'a', service: '' }, { gpu: GPU, took });
+  for (const more of [{ gpu: null }, { took: undefined }, { took: { ...took, command: 119 } }, {}])
+    await noteSmallerOffers({ ...record, ...more } as typeof record, used().instance, context);
+  expect(notes).toEqual([smallerOffers(used(), [small])]);
 });

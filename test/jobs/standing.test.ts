@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
-import { needOf, standingOf } from '../../src/jobs/standing.ts';
+import { hintOf, needOf, standingOf } from '../../src/jobs/standing.ts';
 import { ODD, ofOddName } from './odd-name.ts';
 
 const AT = '2026-01-15T12:00:00.000Z';
@@ -69,6 +69,12 @@ test('says what a job needs, and what ends its instance', () => {
       "kept: ends: ",
     ]
   `);
+  const hints = (['open', 'missing', 'kept'] as const).map((word) => hintOf(needOf(record, word)));
+  expect(hints.map((hint) => hint.replaceAll('\ufdd0', ''))).toEqual([
+    'stop paying: gpucloud jobs stop box',
+    'copy another path: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch',
+    '',
+  ]);
   expect(lineOf({ ...record, isFollowed: true, on: true }, 'missing')).toMatchInlineSnapshot(
     `"missing: job_results: box: reslts does not exist. To copy another path: instances scp -r box:gpucloud-run/work/PATH .; ends: "`,
   );

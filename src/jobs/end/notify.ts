@@ -32,9 +32,9 @@ export async function notifyOfEnds(
   );
   const doubtful = rented.filter(({ terminated }) => terminated === 'unknown');
   for (const { id, name, error } of doubtful) {
-    const { cause, message = '' } = error ?? {};
     // Sends nothing after the third Ctrl-C, since a person is present.
-    if (cause instanceof CliError && isInterrupt(cause)) continue;
+    if (error === undefined || isInterrupt(error.cause)) continue;
+    const { cause, message } = error;
     const isRefused = cause instanceof CliError && cause.failure !== 'outcomeUnknown';
     const event = isRefused ? 'terminate_failed' : 'outcome_unknown';
     await notify({ event, id, name, exit_code, message }, started_at, context);

@@ -79,10 +79,10 @@ export async function* linesFrom(
   let rest = '';
   try {
     for await (const chunk of afterLine(running.stdout, begin)) {
-      const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-      rest = lines.pop() ?? '';
+      const text = rest + decoder.decode(chunk, { stream: true });
+      rest = text.slice(text.lastIndexOf('\n') + 1);
       if (rest.length > LONGEST_LINE) throw copyFailed('in', 'the instance sent too long a name');
-      yield* lines;
+      yield* text.split('\n').slice(0, -1);
     }
   } catch (error) {
     running.kill();

@@ -1,4 +1,4 @@
-import { CliError } from '../../errors.ts';
+import { type CliError, failuresOf } from '../../errors.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Failed } from '../drive.ts';
 import { repeated } from '../stages/repeated.ts';
@@ -40,15 +40,11 @@ export async function copyOutEach(
   for (const one of paths) {
     if (one.fetched_at != null) continue;
     onBegin(one);
-    try {
-      await repeated(() => copyOrPlace(one, copying), signal, clock, onCut);
-      await onFetched(one);
-    } catch (error) {
-      // An interrupt takes precedence over the failure of the copy that it interrupted.
-      signal.throwIfAborted();
-      if (!(error instanceof CliError)) throw error;
-      failures.push(error);
-    }
+    const copied = repeated(() => copyOrPlace(one, copying), signal, clock, onCut);
+    const failed = await failuresOf(copied.then(() => onFetched(one)));
+    // An interrupt takes precedence over the failure of the copy that it interrupted.
+    if (failed.length > 0) signal.throwIfAborted();
+    failures.push(...failed);
   }
   return failures;
 }

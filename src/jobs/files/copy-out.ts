@@ -124,7 +124,7 @@ async function kindOf(script: string, path: string, { shell, signal }: CopyingOu
 
 /** Entries of an archive that are not on this computer. */
 interface Left {
-  readonly named: string[];
+  named: readonly string[];
   count: number;
 }
 
@@ -133,10 +133,11 @@ const NAMED = 5;
 
 function add(left: Left, name: string): void {
   left.count += 1;
-  if (left.named.length < NAMED) left.named.push(name);
+  left.named = [...left.named, name].slice(0, NAMED);
 }
 
-function leftText({ named, count }: Left): string {
+/** Names the first entries, and counts the others. */
+export function leftText({ named, count }: Left): string {
   return named.join(', ') + (count > named.length ? ` and ${count - named.length} more` : '');
 }
 
@@ -312,7 +313,7 @@ async function receive(
   }
   const taken = await take(counted()).then(
     () => ({}),
-    (fault: unknown) => {
+    (fault: Error) => {
       running.kill();
       running.stdout.destroy();
       return { fault };
@@ -329,14 +330,14 @@ async function receive(
     const lines = said.trim().split('\n');
     const faults = lines.filter((line) => !CHANGED.test(line));
     if (code !== 1 || faults.length > 0) {
-      return programFailed('out', code, faults.length > 0 ? faults.join('\n') : said);
+      return programFailed('out', code, faults.join('\n'));
     }
     for (const line of lines) onChanged(line);
   }
   return 'fault' in taken ? broken(taken.fault) : undefined;
 }
 
-function broken(cause: unknown): CliError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return copyFailed('out', `the archive from the instance can't be read (${reason})`, { cause });
+function broken(cause: Error): CliError {
+  const what = `the archive from the instance can't be read (${cause.message})`;
+  return copyFailed('out', what, { cause });
 }

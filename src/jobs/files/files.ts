@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { usageError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
@@ -69,7 +69,7 @@ async function patternsIn(path: string): Promise<string[] | undefined> {
     bytes = await readFile(path);
   } catch (error) {
     // If the folder itself is a file, listing it fails with a clearer message.
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
+    if (['ENOENT', 'ENOTDIR'].includes(faultOf(error))) return undefined;
     throw usageError(`${path} can't be read (${faultOf(error)})`);
   }
   const text = textOfUtf8(bytes);
@@ -80,8 +80,11 @@ async function patternsIn(path: string): Promise<string[] | undefined> {
 
 /** Makes a pattern of a .gitignore file in the folder `below` relative to the top folder. */
 function inTop(line: string, below: string): string[] {
-  const [, not = '', rest = ''] = /^(!?)(.*?) *$/.exec(line) ?? [];
-  const pattern = rest.replace(/^\\(?=[!#])/, '');
+  const not = line.startsWith('!') ? '!' : '';
+  const pattern = line
+    .slice(not.length)
+    .replace(/ +$/, '')
+    .replace(/^\\(?=[!#])/, '');
   if (line.startsWith('#') || /^\/*$/.test(pattern)) return [];
   // A pattern with a slash, except at its end, is relative to its file's folder.
   const isAnchored = pattern.slice(0, -1).includes('/');
@@ -123,8 +126,9 @@ async function walk(one: Walk, below: string, above: Patterns): Promise<void> {
   const content = await inFolder(join(folder, below), below === '', flag);
   let patterns = above;
   // As git does, reads no .gitignore that is a link.
-  if (rules === GIT && content.some((entry) => entry.name === GIT && entry.isFile())) {
-    const own = (await patternsIn(join(folder, below, GIT))) ?? [];
+  const isThere = rules === GIT && content.some((entry) => entry.name === GIT && entry.isFile());
+  const own = isThere ? await patternsIn(join(folder, below, GIT)) : undefined;
+  if (own !== undefined) {
     const lines = below === '' ? own : own.flatMap((line) => inTop(line, below));
     patterns = patternsOf([...above.lines, ...lines], exclude);
   }
@@ -142,7 +146,7 @@ async function walk(one: Walk, below: string, above: Patterns): Promise<void> {
     } else if (entry.isSymbolicLink()) {
       found.entries.push({ path, kind: 'link', size: 0 });
     } else if (entry.isFile()) {
-      const size = await sizeOf(join(folder, path));
+      const size = await sizeOf(join(folder, path), flag);
       if (size !== undefined) found.entries.push({ path, kind: 'file', size });
     } else {
       found.special.push(path);
@@ -156,21 +160,19 @@ const UNREADABLE = '\uFFFD';
 /** Treats a folder that vanished during listing as empty. */
 async function inFolder(path: string, isRoot: boolean, flag: string) {
   try {
-    return (await readdir(path, { withFileTypes: true })).sort((a, b) =>
-      a.name < b.name ? -1 : 1,
-    );
+    return await readdir(path, { withFileTypes: true });
   } catch (error) {
     if (!isRoot && errorCode(error) === 'ENOENT') return [];
     throw usageError(`${flag}: the folder "${path}" can't be read (${faultOf(error)})`);
   }
 }
 
-async function sizeOf(path: string): Promise<number | undefined> {
+async function sizeOf(path: string, flag: string): Promise<number | undefined> {
   try {
     return (await lstat(path)).size;
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
-    throw usageError(`--sync: the file "${path}" can't be read (${faultOf(error)})`);
+    throw usageError(`${flag}: the file "${path}" can't be read (${faultOf(error)})`);
   }
 }
 
@@ -198,7 +200,10 @@ const NAMED = 3;
 const MOST_COUNTED = 20_000;
 
 /** Names the largest entries, and counts what is left out. */
-export async function overviewOf({ folder, entries, leftOut }: FileList): Promise<Overview> {
+export async function overviewOf(
+  { folder, entries, leftOut }: Pick<FileList, 'folder' | 'entries' | 'leftOut'>,
+  most = MOST_COUNTED,
+): Promise<Overview> {
   const tops = new Map<string, number>();
   for (const { path, size } of entries) {
     const [top = ''] = path.split('/');
@@ -211,13 +216,13 @@ export async function overviewOf({ folder, entries, leftOut }: FileList): Promis
     for await (const size of sizesIn(join(folder, path))) {
       count += 1;
       bytes += size;
-      if (count === MOST_COUNTED) break;
+      if (count === most) break;
     }
     sizes.set(path, bytes);
-    if (count === MOST_COUNTED) break;
+    if (count === most) break;
   }
   const bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const left = { count, bytes, largest: largestOf(sizes), isPart: count === MOST_COUNTED };
+  const left = { count, bytes, largest: largestOf(sizes), isPart: count === most };
   return { largest: largestOf(tops), leftOut: left };
 }
 
@@ -226,12 +231,13 @@ function largestOf(sizes: ReadonlyMap<string, number>): Sized[] {
   return sorted.slice(0, NAMED).map(([path, bytes]) => ({ path, bytes }));
 }
 
-/** Sizes of the files at a path. What can't be read is not copied either. */
+/** Sizes of the files at a path; a folder ends with `sep`. What can't be read is not copied either. */
 async function* sizesIn(path: string): AsyncGenerator<number> {
-  const found = await lstat(path).catch(() => undefined);
-  if (found?.isDirectory() !== true) {
+  if (!path.endsWith(sep)) {
+    const found = await lstat(path).catch(() => undefined);
     if (found !== undefined) yield found.isFile() ? found.size : 0;
     return;
   }
-  for (const name of await readdir(path).catch(() => [])) yield* sizesIn(join(path, name));
+  for (const entry of await readdir(path, { withFileTypes: true }).catch(() => []))
+    yield* sizesIn(`${path}${entry.name}${entry.isDirectory() ? sep : ''}`);
 }

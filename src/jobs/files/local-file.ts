@@ -83,15 +83,20 @@ export async function writeNew(
   chunks: AsyncIterable<Uint8Array>,
   { mode, mtime }: NewFile,
 ): Promise<void> {
-  const file = await open(path, 'wx', mode).catch((error: unknown) => {
-    throw errorCode(error) === 'EEXIST' ? error : unwritable(path, error);
-  });
+  const file = await unlessThere(path, open(path, 'wx', mode));
   try {
     await writeAll(file, chunks, path, mtime);
   } catch (error) {
     await orUnwritable(path, unlink(path));
     throw error;
   }
+}
+
+/** Throws EEXIST, unwrapped, or else that a path can't be written. */
+export function unlessThere<T>(path: string, work: Promise<T>): Promise<T> {
+  return work.catch((error: unknown) => {
+    throw errorCode(error) === 'EEXIST' ? error : unwritable(path, error);
+  });
 }
 
 async function writeAll(

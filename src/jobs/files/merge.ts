@@ -12,8 +12,8 @@ import {
 } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { CliError } from '../../errors.ts';
-import { errorCode } from '../../system/error-code.ts';
+import { asCliError, type CliError } from '../../errors.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
 import { notStored, orUnwritable, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
 
@@ -34,12 +34,13 @@ async function removeAbandoned(parent: string, { pid, isAlive }: Copier): Promis
   const prefix = stagingPrefix();
   // If the folder can't be read, a new one in it may still be possible.
   const names = await readdir(parent).catch(() => []);
-  for (const name of names.filter((one) => one.startsWith(prefix))) {
+  const isAbandoned = (name: string) => {
     const [, owner] = /^(\d+)-[A-Za-z0-9]{6}$/.exec(name.slice(prefix.length)) ?? [];
-    if (owner === undefined || Number(owner) === pid || isAlive(Number(owner))) continue;
-    // The folder of another user stays. The copy does not need its space.
-    await removeStaging(join(parent, name)).catch(() => undefined);
-  }
+    return owner !== undefined && Number(owner) !== pid && !isAlive(Number(owner));
+  };
+  const abandoned = names.filter((name) => name.startsWith(prefix) && isAbandoned(name));
+  // The folder of another user stays. The copy does not need its space.
+  await Promise.allSettled(abandoned.map((name) => removeStaging(join(parent, name))));
 }
 
 /**
@@ -76,7 +77,7 @@ export async function inStaging(
 }
 
 function unplaced(staging: string, error: unknown): CliError {
-  const fault = error instanceof CliError ? error : unwritable(dirname(staging), error);
+  const fault = asCliError(error);
   return fault.with(`${fault.message}; files that were not moved are in ${staging}`);
 }
 
@@ -146,24 +147,15 @@ async function moveOne(move: Move): Promise<void> {
   try {
     await rename(from, to);
   } catch (error) {
-    const code = errorCode(error) ?? '';
     // Another job has just moved a folder to this path.
-    if (!isFolder || !['ENOTEMPTY', 'EEXIST'].includes(code)) throw unwritable(to, error);
+    const isThere = ['ENOTEMPTY', 'EEXIST'].includes(faultOf(error));
+    if (!isFolder || !isThere) throw unwritable(to, error);
     await moveOne(move);
   }
 }
 
 function hiddenName(): string {
   return `.gpucloud-${randomUUID()}`;
-}
-
-async function renameOrRemove(made: string, to: string): Promise<void> {
-  try {
-    await rename(made, to);
-  } catch (error) {
-    await unlink(made);
-    throw error;
-  }
 }
 
 async function kindAt(path: string): Promise<'nothing' | 'folder' | 'replaceable' | 'other'> {
@@ -195,7 +187,7 @@ export async function makeLinks(
     const isMade =
       isSafe &&
       (await symlink(target, made)
-        .then(() => renameOrRemove(made, to))
+        .then(() => rename(made, to))
         .then(isDone, isFailed));
     if (!isMade) onSkipped(path);
   }
@@ -206,9 +198,9 @@ export async function makeLinks(
  */
 async function isFree(path: string): Promise<boolean> {
   const parent = dirname(path);
-  if ((await realpath(parent).catch(() => undefined)) !== parent) return false;
-  const there = await kindAt(path).catch(() => 'other');
-  return there === 'nothing' || there === 'replaceable';
+  if ((await realPath(parent)) !== parent) return false;
+  const there = await lstat(path).catch(() => undefined);
+  return there === undefined || there.isFile() || there.isSymbolicLink();
 }
 
 const [isDone, isFailed] = [() => true, () => false];

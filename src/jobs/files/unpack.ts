@@ -1,10 +1,10 @@
-import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
+import { constants, copyFile, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
 import { copyFailed, isNotStored, notStored, orUnwritable, unwritable } from './copy-failed.ts';
-import { ensureRoom, writeNew } from './local-file.ts';
+import { ensureRoom, unlessThere, writeNew } from './local-file.ts';
 import { type Entry, extract, type Headers } from './tar.ts';
 
 /** A symlink of an archive. */
@@ -70,7 +70,7 @@ export async function unpack(chunks: AsyncIterable<Uint8Array>, into: Unpacking)
   let made = folder;
   async function isTaken(header: Headers, content: AsyncIterable<Uint8Array>): Promise<boolean> {
     const path = inside(header.name);
-    if (mayBe?.(path.split('/')[0] ?? '') === false) {
+    if (mayBe?.(path.replace(/\/.*/s, '')) === false) {
       throw copyFailed('out', `the instance sent "${path}", which does not match`);
     }
     const parent = join(folder, dirname(path));
@@ -150,7 +150,7 @@ async function isMade(
         });
         return true;
       case 'link':
-        return await isLinked(join(folder, inside(linkname ?? '')), made);
+        return await isCopied(join(folder, inside(linkname ?? '')), made);
       default:
         return false;
     }
@@ -168,15 +168,10 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   await orUnwritable(path, mkdir(path, { recursive: true, mode }));
 }
 
-/** Makes a hard link to an earlier entry. Some file systems don't support hard links. */
-async function isLinked(from: string, to: string): Promise<boolean> {
+/** Copies an earlier entry in place of a hard link, which some file systems don't support. */
+async function isCopied(from: string, to: string): Promise<boolean> {
   const there = await lstat(from).catch(() => undefined);
   if (there?.isFile() !== true) return false;
-  try {
-    await link(from, to);
-  } catch (error) {
-    if (errorCode(error) === 'EEXIST') throw error;
-    await orUnwritable(to, copyFile(from, to, constants.COPYFILE_EXCL));
-  }
+  await unlessThere(to, copyFile(from, to, constants.COPYFILE_EXCL));
   return true;
 }

@@ -10,7 +10,6 @@ import type { Job, JobPlan } from '../job.ts';
 import { newRecord } from '../new-record.ts';
 import { withJob } from '../record/lock.ts';
 import type { Noted } from '../record/note.ts';
-import { isRented } from '../record/record.ts';
 import { orAborted } from '../remote/within.ts';
 import { endUnusable, type Rented, rentFor, saveUnrented, warnIfUnarmed } from '../rent.ts';
 import { fetchInto } from '../targets.ts';
@@ -90,19 +89,16 @@ async function move(job: Noted, run: HereRun, context: Context): Promise<JobEnd 
   }
   const { any } = rented.stops;
   // Other requests may be tried again for hours, and this instance ends at its deadline.
-  await orAborted(run.rented(name), any).catch((error: unknown) => {
-    if (!any.aborted) throw error;
-  });
-  const { record, isUnsaved } = job;
-  if (!isRented(record)) throw new Error('a rented instance has an ID');
+  await orAborted(run.rented(name), any).catch(() => undefined);
+  const { isUnsaved } = job;
   const { how, toStart: command } = plan;
   const stops = { ...rented.stops, any: AbortSignal.any([any, run.needless]) };
-  const given = { ...rented, record, isUnsaved, how, by: 'run', command, stops } as const;
+  const given = { ...rented, isUnsaved, how, by: 'run', command, stops } as const;
   const member = await createJob({ ...given, together: run }, context);
   const around = (steps: Steps) => hereSteps(member, run, steps, context);
   const end = await driveJob(member, { around }, context);
-  if (member.isHandedOver) return member;
-  if (end === undefined) throw new Error('a run has an end');
+  // Only a job that was handed over has no end here.
+  if (end === undefined) return member;
   const isLeftOut = !run.ready.has(member);
   if (end.terminated !== 'unknown' || !isLeftOut || isInterrupt(end.error?.cause)) return end;
   await run.pace.reach(name, 'fetched');

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, usageError } from '../../errors.ts';
 import type { Given } from '../../instances/rent/given.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { errorCode } from '../../system/error-code.ts';
+import { faultOf } from '../../system/error-code.ts';
 import type { Running, Signal } from '../../system/programs.ts';
 import type { Command } from '../command.ts';
 import { beginLine } from '../output.ts';
@@ -82,15 +82,11 @@ export async function startHere(
   // opening it later would make it non-blocking for the command too.
   const { stdin, stderr } = context.host;
   const isTerminal = stdin.isTTY === true || stderr.isTTY === true;
-  let running: Running;
-  try {
-    running = await context.start({ file, args, env, ownSignals: true });
-  } catch (error) {
+  const fail = (error: unknown) => {
     throw notStarted(file, error);
-  }
-  const started = running.ended.catch((error: unknown) => {
-    throw notStarted(file, error);
-  });
+  };
+  const running = await context.start({ file, args, env, ownSignals: true }).catch(fail);
+  const started = running.ended.catch(fail);
   const ended = follow({ ...running, ended: started }, { what, isTerminal }, stops, context);
   // The caller may await the promise later, so prevent an unhandled rejection.
   ended.catch(() => undefined);
@@ -111,7 +107,7 @@ export async function startHere(
 }
 
 function notStarted(file: string, cause: unknown): CliError {
-  const code = errorCode(cause) ?? String(cause);
+  const code = faultOf(cause);
   // The system also reports a missing interpreter with ENOENT.
   const why = code === 'ENOENT' ? 'the file or its interpreter was not found (ENOENT)' : code;
   return new CliError('runFailed', `Could not start ${file}: ${why}.`, { cause });
@@ -127,12 +123,15 @@ async function follow(
   const over = new AbortController();
   const { signal } = over;
   const on = (stop: AbortSignal, act: () => void) => {
+    if (signal.aborted) return;
     if (stop.aborted) act();
     else stop.addEventListener('abort', act, { once: true, signal });
   };
   let isCut = false;
   const stopped = new Promise<undefined>((resolve) => {
     on(last, () => {
+      // Stops listening to the others.
+      over.abort();
       running.kill(isHangUp(last) ? 'SIGHUP' : 'SIGTERM');
       resolve(undefined);
     });
@@ -145,25 +144,21 @@ async function follow(
     }
   }
   on(interrupts.first, () => {
-    if (last.aborted) return;
     if (!isTerminal) running.kill('SIGINT');
     beginLine(context);
     err.note(`Interrupted the command. Ctrl-C again terminates ${what} without copying results.`);
   });
   on(near, () => {
-    if (last.aborted) return;
     beginLine(context);
     err.warn('deadline_near', `Interrupting the command: the deadline of ${what} is near.`);
     running.kill('SIGINT');
   });
   on(half, () => {
-    if (last.aborted) return;
     isCut = true;
     // The exit of the command ends the wait.
     stop('SIGTERM', 'SIGKILL').catch(() => undefined);
   });
   on(asked, () => {
-    if (last.aborted) return;
     beginLine(context);
     err.note(`Stopping the command: ${gpucloud('jobs', 'stop')} was called.`);
     stop('SIGINT', 'SIGTERM', 'SIGKILL').catch(() => undefined);

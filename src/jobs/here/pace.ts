@@ -8,14 +8,14 @@ export interface Pace {
 }
 
 export function createPace(names: readonly string[]): Pace {
-  const reached = new Map(names.map((name) => [name, -1]));
+  const members = names.map((name) => ({ name, at: -1 }));
   const waiting: { readonly at: number; go(): void }[] = [];
   return {
     reach(name, stage) {
       const at = STAGES.indexOf(stage);
-      reached.set(name, Math.max(at, reached.get(name) ?? -1));
+      for (const one of members) if (one.name === name) one.at = Math.max(at, one.at);
       const all = new Promise<void>((go) => waiting.push({ at, go }));
-      const slowest = Math.min(...reached.values());
+      const slowest = Math.min(...members.map((one) => one.at));
       for (const one of waiting) if (one.at <= slowest) one.go();
       return all;
     },

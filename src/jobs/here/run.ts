@@ -123,8 +123,12 @@ export class HereRun implements Together {
     this.ready.add(job);
     this.#phases.update(`${this.ready.size} of ${this.#usable} ready`);
     await orAborted(this.pace.reach(job.record.name, 'ready'), job.stops.any);
+    await this.#begun();
+  }
+
+  #begun(): Promise<LocalCommand> {
     this.#command ??= this.#start();
-    await this.#command;
+    return this.#command;
   }
 
   async #start(): Promise<LocalCommand> {
@@ -132,7 +136,7 @@ export class HereRun implements Together {
     const phases = this.#phases;
     phases.clear();
     const members = this.#members();
-    const instances = members.flatMap(({ instance }) => instance ?? []);
+    const instances = members.map(({ instance }) => instance).filter((one) => one !== undefined);
     const stops = jointStops(members);
     this.#last = stops.last;
     const variables = await writeInventories(this.folder, instances, plan.how, context);
@@ -172,8 +176,7 @@ export class HereRun implements Together {
 
   /** Waits for the command. Throws CliError if it could not start. */
   async followed(job: Job): Promise<Observation> {
-    const command = await this.#command;
-    if (command === undefined) throw new Error('no command was started');
+    const command = await this.#begun();
     const code = await command.ended;
     if (code !== undefined) {
       this.exitCode = code;

@@ -1,4 +1,4 @@
-import { CliError } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Piped } from '../../system/programs.ts';
 import { afterLine } from './after-line.ts';
@@ -26,7 +26,7 @@ export interface Following {
   /** Reports a failed attempt. Throws if a retry can't succeed. */
   onCut(cut: Cut): Promise<void>;
   /** Reports that the connection is restored. */
-  onBack(): void;
+  onBack?(): void;
 }
 
 /** A failed attempt to follow. */
@@ -52,7 +52,7 @@ export async function follow(following: Following): Promise<CommandEnd> {
   const reasons = new Set<string>();
   for (;;) {
     const { end, begun, reason } = await followOnce(following, () => {
-      if (reasons.size > 0) onBack();
+      if (reasons.size > 0) onBack?.();
       reasons.clear();
     });
     if (end !== undefined) return end;
@@ -82,8 +82,7 @@ async function followOnce(
     running = await shell.start(FOLLOW, at, signal);
   } catch (error) {
     // ssh can't start during its upgrade, or with too many processes. The command continues.
-    if (!(error instanceof CliError)) throw error;
-    return { end: undefined, begun, reason: error.message };
+    return { end: undefined, begun, reason: asCliError(error).message };
   }
   try {
     const words = lastOf(running.stderr);

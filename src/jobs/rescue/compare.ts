@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CliError } from '../../errors.ts';
-import { errorCode } from '../../system/error-code.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { linesFrom } from '../files/changed.ts';
 import { copyFailed, unwritable } from '../files/copy-failed.ts';
 import type { Fetch } from '../files/copy-out.ts';
@@ -93,7 +92,7 @@ async function hashed(path: string): Promise<{ size: number; sha256: string } | 
     for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array);
     return { size: found.size, sha256: hash.digest('hex') };
   } catch (error) {
-    if (['ENOENT', 'ENOTDIR'].includes(errorCode(error) ?? '')) return undefined;
-    throw error instanceof CliError ? error : unwritable(path, error);
+    if (['ENOENT', 'ENOTDIR'].includes(faultOf(error))) return undefined;
+    throw unwritable(path, error);
   }
 }

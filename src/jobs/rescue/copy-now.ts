@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt, usageError } from '../../errors.ts';
+import { asCliError, CliError, usageError } from '../../errors.ts';
 import type { ToRescue } from '../../instances/deadlines/deadline.ts';
 import { notCopied, progressOf, shownPaths } from '../../instances/deadlines/rescued.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
@@ -10,10 +10,10 @@ import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import type { HowToReach } from '../../ssh/sign-in.ts';
 import { createPhases } from '../phases.ts';
-import { type RescuedPath as Copied, copyPaths } from './copy.ts';
+import { type RescuedPath as Copied, copyPaths, replaced } from './copy.ts';
 import { saveHashes } from './hashes.ts';
 import { rescueTools } from './pass.ts';
-import { changingText, failed } from './words.ts';
+import { failed, warnOfChanging } from './words.ts';
 
 interface Wish {
   /** Other paths than those that are set. */
@@ -52,8 +52,7 @@ export async function copyNow(
   const copied = await journal.withRescue(id, rescue, async ({ found, write }) => {
     let progress = progressOf(rescue, found);
     const now = await copy(target, progress.paths, how, context, async (path) => {
-      const paths = progress.paths.map((one) => (one.local === path.local ? path : one));
-      progress = { ...progress, paths };
+      progress = { ...progress, paths: replaced(progress.paths, path) };
       await write(progress);
     });
     if (now.error === undefined && progress.failing !== null)
@@ -76,12 +75,12 @@ async function copy(
   onCopied: (path: Copied) => Promise<void>,
 ): Promise<CopiedNow> {
   const phases = createPhases(name, context);
-  const { clock, signal } = context;
+  const { signal } = context;
   const copying = {
     ...rescueTools(context, how),
     signal,
     isLast: true,
-    now: () => new Date(context.serviceClock.now() || clock.now()).toISOString(),
+    now: () => new Date(context.serviceClock.now()).toISOString(),
     onCopied,
     onBegin: (remote: string) => phases.begin('fetching', remote),
     onProgress: phases.bytes,
@@ -89,9 +88,7 @@ async function copy(
   try {
     const result = await copyPaths({ id, name }, paths, copying, context);
     await saveHashes(id, result.same, context);
-    for (const { remote, changing } of result.paths) {
-      if (changing.length > 0) context.err.warn('copy', changingText(name, remote, changing));
-    }
+    warnOfChanging(name, result.paths, context);
     const error =
       result.error &&
       failed(
@@ -103,9 +100,10 @@ async function copy(
       );
     return { paths: shownPaths(result.paths), error };
   } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    const message = `Could not copy anything from ${name}: ${withStop(error.message)}`;
-    throw failed(error, message, { resource: id });
+    signal.throwIfAborted();
+    const fault = asCliError(error);
+    const message = `Could not copy anything from ${name}: ${withStop(fault.message)}`;
+    throw failed(fault, message, { resource: id });
   } finally {
     phases.clear();
   }

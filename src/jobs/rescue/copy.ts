@@ -7,6 +7,7 @@ import type { FindSignIn } from '../../ssh/sign-in.ts';
 import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
 import { copyOrPlace } from '../files/copy-out-each.ts';
 import { isRented, type JobRecord } from '../record/record.ts';
+import type { SignedIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
 import { copyingFrom } from '../stages/copies.ts';
@@ -18,6 +19,12 @@ export type RescuedPath = RescueRecord['paths'][number];
 
 /** How many more copies to make of a path that changes while it is copied. */
 const AGAIN = 2;
+
+/** Returns the paths with the new progress of one. */
+export function replaced(paths: readonly RescuedPath[], path: RescuedPath): RescuedPath[] {
+  const isIt = ({ remote, local }: RescuedPath) => remote === path.remote && local === path.local;
+  return paths.map((one) => (isIt(one) ? path : one));
+}
 
 export interface Copying {
   readonly find: FindSignIn;
@@ -52,9 +59,9 @@ export async function copyPaths(
 ): Promise<Result> {
   const { isLast } = copying;
   const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
-  const shell = await signedIn({ id, name }, job, copying, context);
+  const { shell, home } = await signedIn({ id, name }, job, copying, context);
   // A relative path of a job's instance counts from the job's folder, as for --fetch.
-  const from = join(shell.home ?? '', job === undefined || job.on ? '' : WORK);
+  const from = join(home, job === undefined || job.on ? '' : WORK);
   const done: RescuedPath[] = [];
   const same: Same[] = [];
   let error: CliError | undefined;
@@ -97,13 +104,13 @@ async function signedIn(
   job: JobRecord | undefined,
   { find, signal }: Copying,
   context: Context,
-): Promise<RemoteShell> {
+): Promise<SignedIn> {
   const { name } = target;
   const place = { ...target, home: job?.home };
   const seen = await context.shielded((own) => look(place, find, own), signal);
   if (seen.isOver) throw new CliError('wrongState', `${name} is ${seen.instance.status}.`);
   if (!seen.hasTar) throw new CliError('refused', `${name} has no tar, which copying requires.`);
-  return seen.shell;
+  return seen;
 }
 
 interface One {
@@ -125,7 +132,7 @@ async function copyPath(
   const { signal, isLast } = copying;
   const hasCopy = before.copied_at !== null;
   const progress = { path: { ...before, failure: null } as RescuedPath };
-  let left = isLast ? AGAIN + (hasCopy ? 0 : 1) : 1;
+  const most = isLast ? AGAIN + (hasCopy ? 0 : 1) : 1;
   const lookAgain = () => compareAgain(before, shell, copying, context);
   /** Sends all at first. After a cut connection or an earlier copy, only what has not arrived. */
   async function sendMissing(seen: Compared | undefined): Promise<void> {
@@ -150,20 +157,19 @@ async function copyPath(
     }
   }
   try {
-    let found = hasCopy ? await lookAgain() : undefined;
-    if (found?.isGone === true) {
+    const earlier = hasCopy ? await lookAgain() : undefined;
+    if (earlier?.isGone === true) {
       return { path: progress.path, same: [], isGone: true, error: undefined };
     }
-    let isNew = false;
+    const copied = async (seen: Compared | undefined, left: number): Promise<Compared> => {
+      await sendMissing(seen);
+      const now = await lookAgain();
+      return left === 1 || now.different.length === 0 ? now : copied(now, left - 1);
+    };
     // Of a file that can't be compared, the copy of an earlier pass may be old.
-    const isSame = () => found?.different.length === 0 && (found.gap === undefined || isNew);
-    while (left > 0 && !isSame()) {
-      left -= 1;
-      await sendMissing(found);
-      isNew = true;
-      found = await lookAgain();
-    }
-    const { same = [], gap } = found ?? {};
+    const isSame = earlier?.different.length === 0 && earlier.gap === undefined;
+    const found = isSame ? earlier : await copied(earlier, most);
+    const { same, gap } = found;
     return { path: withCompared(progress.path, found), same, gap, error: undefined };
   } catch (error) {
     if (!(error instanceof CliError) || signal.aborted) throw error;
@@ -177,21 +183,14 @@ async function compareAgain(
   shell: RemoteShell,
   { signal }: Copying,
   { clock }: Context,
-): Promise<Compared | undefined> {
-  let found: Compared | undefined;
-  const work = async () => {
-    found = await compare(path, { shell, signal });
-  };
-  await repeated(work, signal, clock);
-  return found;
+): Promise<Compared> {
+  return repeated(() => compare(path, { shell, signal }), signal, clock);
 }
 
 /** Maximum number of changing files to name. */
 const NAMED = 20;
 
-function withCompared(path: RescuedPath, found: Compared | undefined): RescuedPath {
-  if (found === undefined) return path;
-  const { same, different } = found;
+function withCompared(path: RescuedPath, { same, different }: Compared): RescuedPath {
   const bytes = same.reduce((sum, { size }) => sum + size, 0);
   return { ...path, files: same.length, bytes, changing: different.slice(0, NAMED) };
 }
@@ -203,9 +202,8 @@ async function copyOnce(
   context: Context,
 ): Promise<void> {
   const begun = now();
-  const warn = (what: string) => context.err.warn('copy', what);
   const each = {
-    ...copyingFrom(shell, signal, warn, context),
+    ...copyingFrom(shell, signal, context),
     // The comparison finds changes.
     onChanged: () => undefined,
     onProgress: onProgress ?? (() => undefined),

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { privateFolder, replaceFile } from '../../system/files.ts';
 import type { Same } from './compare.ts';
 
@@ -22,7 +23,7 @@ export async function saveHashes(
     await privateFolder(folder);
     await replaceFile(join(folder, `${id}.sha256`), same.map(lineOf).join(''));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    context.err.warn('local_storage', `Could not store the hashes of the copied files: ${reason}`);
+    const what = `Could not store the hashes of the copied files (${faultOf(error)}).`;
+    context.err.warn('local_storage', what);
   }
 }

@@ -6,7 +6,6 @@ import { notify } from '../../instances/deadlines/notify.ts';
 import { endedRow, type Pass, type Reaping } from '../../instances/deadlines/reap.ts';
 import { type Progress, progressOf, shownPaths } from '../../instances/deadlines/rescued.ts';
 import { serviceTime } from '../../instances/deadlines/service-time.ts';
-import { readInstance } from '../../instances/read.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type {
   Deadline,
@@ -18,17 +17,25 @@ import type {
 } from '../../journal/index.ts';
 import type { Reaped, ReapPlan } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
-import { money, priceIn } from '../../rules/money.ts';
+import { priceIn } from '../../rules/money.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { type FindSignIn, type HowToReach, signInFinder } from '../../ssh/sign-in.ts';
 import { type JobRecord, readJobs } from '../record/record.ts';
 import { within } from '../remote/within.ts';
+import { instanceNow } from '../stages/follow-to-end.ts';
 import { asItsJob, NO_FLAGS } from '../verbs/sign-in-of.ts';
-import { copyPaths, type RescuedPath, type Result } from './copy.ts';
+import { copyPaths, type RescuedPath, type Result, replaced } from './copy.ts';
 import { driveRescue } from './drive.ts';
 import { saveHashes } from './hashes.ts';
 import { type Before, nextStep, paidTime } from './state.ts';
-import { changingText, keptError, lostError, missingText, oldText, rescuedText } from './words.ts';
+import {
+  keptError,
+  lostError,
+  missingText,
+  oldText,
+  rescuedText,
+  warnOfChanging,
+} from './words.ts';
 
 /** An instance that ends by itself, and whose paths are copied first. */
 export type Rescued = Deadline & { readonly rescue: Rescue };
@@ -60,11 +67,10 @@ export function dueOf(
 ): RescueRecord['due'] {
   const isOf = due !== null && (due.by === deadline || due.by === if_idle?.uid);
   if (isOf && Date.parse(due.at) <= now) return due;
-  if (isOf || (deadline != null && Date.parse(deadline) <= now)) {
-    const by = isOf ? due.by : (deadline ?? '');
-    return { at: isWatched && by === deadline ? by : new Date(now).toISOString(), by };
-  }
-  return null;
+  const isPast = deadline != null && Date.parse(deadline) <= now;
+  const by = isOf ? due.by : isPast && deadline;
+  if (!by) return null;
+  return { at: isWatched && by === deadline ? by : new Date(now).toISOString(), by };
 }
 
 /**
@@ -154,7 +160,7 @@ export async function missingPaths(id: string, context: Context): Promise<string
   const rescue = found.kind === 'known' ? found.instance.rescue : undefined;
   if (rescue === undefined) return undefined;
   const { paths } = progressOf(rescue.wanted, rescue.found);
-  return missingText(paths, () => true, context.serviceClock.now() || context.clock.now());
+  return missingText(paths, () => true, context.serviceClock.now());
 }
 
 interface Working {
@@ -196,7 +202,7 @@ async function rescueHeld(
     const late = () => new CliError('deadline', 'Copying takes longer than the budget pays for.');
     const limit = { time: Math.min(left, LONGEST), late, signal: context.signal, windUp: WIND_UP };
     const onCopied = async (path: RescuedPath) => {
-      await save({ paths: progress.paths.map((other) => (isSame(other, path) ? path : other)) });
+      await save({ paths: replaced(progress.paths, path) });
     };
     const now = () => new Date(time.now()).toISOString();
     try {
@@ -204,9 +210,7 @@ async function rescueHeld(
         copyPaths(one, progress.paths, { ...tools, signal, isLast, now, onCopied }, context),
       );
       await saveHashes(id, result.same, context);
-      for (const { remote, changing } of isLast ? result.paths : []) {
-        if (changing.length > 0) context.err.warn('copy', changingText(name, remote, changing));
-      }
+      if (isLast) warnOfChanging(name, result.paths, context);
       return result;
     } catch (fault) {
       if (!(fault instanceof CliError) || isInterrupt(fault)) throw fault;
@@ -255,7 +259,7 @@ async function rescueHeld(
       if (!isLast) return 'copied';
       const message = rescuedText(one, progress.paths);
       const event = { event: 'rescued', id, name, message, exit_code: null } as const;
-      await notify(event, progress.due?.by ?? '', context);
+      await notify(event, `${progress.due?.by}`, context);
       return 'whole';
     },
     pause: (limit) =>
@@ -280,9 +284,9 @@ async function rescueHeld(
         endHeld({ id, name }, isDue, journal, context, pass.gate),
       );
       reaping = {
-        rows: ended?.row === undefined ? [] : [ended.row],
+        rows: [ended?.row].filter((row) => row !== undefined),
         errors: [
-          ...(ended?.error === undefined ? [] : [ended.error]),
+          ...[ended?.error].filter((fault) => fault !== undefined),
           ...(ended?.row?.outcome === 'terminated' ? await report() : []),
         ],
       };
@@ -346,13 +350,11 @@ function warnOfOld(
   { name }: Rescued,
   paths: readonly RescuedPath[],
   now: number,
-  { err }: Context,
+  context: Context,
 ): { readonly message: string } {
   const message = oldText(name, paths, now);
-  err.warn('rescue_failed', message);
-  for (const { remote, changing } of paths) {
-    if (changing.length > 0) err.warn('copy', changingText(name, remote, changing));
-  }
+  context.err.warn('rescue_failed', message);
+  warnOfChanging(name, paths, context);
   return { message };
 }
 
@@ -363,10 +365,6 @@ function failureOf({ failing, paths }: Progress): CliError | undefined {
   }
   if (paths.every(isCopied)) return undefined;
   return new CliError('runFailed', 'No pass copied it in time.');
-}
-
-function isSame(one: RescuedPath, other: RescuedPath): boolean {
-  return one.remote === other.remote && one.local === other.local;
 }
 
 /** Returns what earlier passes did. */
@@ -381,21 +379,14 @@ function isCopied({ copied_at, failure }: RescuedPath): boolean {
 
 /** Whether the instance has ended, so that nothing can be copied any more. */
 async function isOver(id: string, context: Context): Promise<boolean> {
-  try {
-    const reading = await readInstance(id, await context.api());
-    return reading.kind === 'there' && !mayBill(reading.instance.status);
-  } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    return false;
-  }
+  const instance = await instanceNow(id, context);
+  return instance !== undefined && !mayBill(instance.status);
 }
 
 async function paidFor({ id, rescue }: Rescued, journal: Journal): Promise<number> {
   const found = await journal.instance(id);
   const last = found.kind === 'known' ? found.instance.last : undefined;
-  const budget = rescue.budget === null ? null : money(rescue.budget);
-  if (budget?.ok === false) return 0;
-  return paidTime(budget?.value ?? null, priceIn(last?.price_per_hour_snapshot));
+  return paidTime(priceIn(rescue.budget) ?? null, priceIn(last?.price_per_hour_snapshot));
 }
 
 function rowOf(

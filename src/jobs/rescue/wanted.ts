@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Instance, SshKey } from '../../api/index.ts';
+import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
 import {
@@ -101,7 +101,7 @@ export async function withRescue<F extends DeadlineFlags>(
  */
 export async function ensureRescueKey(
   { toRescue: rescue }: CheckedEnds,
-  ids: readonly string[],
+  ids: readonly string[] = [],
   context: Context,
 ): Promise<void> {
   if (rescue === undefined) return;
@@ -115,15 +115,13 @@ export async function ensureRescueKey(
 export async function ensureRescueSignIn(instance: Instance, context: Context): Promise<void> {
   const { find } = rescueTools(context);
   const { how, needs } = await find(instance);
-  const keys = (instance.ssh_keys ?? []).flatMap((key) =>
-    key.id == null ? [] : { ...key, id: key.id },
-  );
-  ensureUsable(how.identity === undefined && needs === 'nothing' ? undefined : needs, keys);
+  const isWithout = how.identity === undefined && needs === 'nothing';
+  ensureUsable(isWithout ? undefined : needs, instance.ssh_keys ?? []);
 }
 
 function ensureUsable(
   needs: 'nothing' | 'agent' | 'passphrase' | undefined,
-  keys: readonly SshKey[],
+  keys: NonNullable<Instance['ssh_keys']>,
 ): void {
   if (needs === 'nothing') return;
   const names = keys.map(({ name, id }) => name ?? id).join(', ') || 'none';

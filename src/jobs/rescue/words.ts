@@ -1,3 +1,4 @@
+import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { RescuedPath as RescuedRow } from '../../json-results/instances.ts';
 import { withStop } from '../../output/messages.ts';
@@ -86,6 +87,15 @@ export function rescuedText({ name }: { readonly name: string }, paths: readonly
   return `Copied from ${name}: ${each.join('; ')}.`;
 }
 
-export function changingText(name: string, remote: string, changing: readonly string[]): string {
-  return `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`;
+export function warnOfChanging(
+  name: string,
+  paths: readonly RescuedPath[],
+  { err }: Pick<Context, 'err'>,
+): void {
+  for (const { remote, changing } of paths.filter((path) => path.changing.length > 0)) {
+    err.warn(
+      'copy',
+      `${remote} of ${name} changes faster than it can be copied: the last copy differs in ${changing.join(', ')}`,
+    );
+  }
 }

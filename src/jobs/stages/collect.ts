@@ -67,7 +67,6 @@ async function keepOutput(job: Job, shell: RemoteShell, context: Context): Promi
         async receive(from, bytes) {
           kept.append(from, bytes);
           kept.dropBefore(from, kept.end[from]);
-          if (kept.fault !== undefined) throw kept.fault;
         },
       },
       context,
@@ -97,7 +96,6 @@ async function followNow(
       ensureSameHost(reason, job.record);
       throw new CliError('refused', `Could not copy the output: ${reason}`, { retryable: true });
     },
-    onBack: () => undefined,
   });
   await noteOutputEnd(job, end, context);
 }

@@ -1,7 +1,7 @@
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import { copyIn } from '../files/copy-in.ts';
-import type { CopyingOut } from '../files/copy-out.ts';
+import { type CopyingOut, leftText } from '../files/copy-out.ts';
 import { copyOutEach, type Wanted, worstOf } from '../files/copy-out-each.ts';
 import { listFiles } from '../files/files.ts';
 import type { Job } from '../job.ts';
@@ -29,7 +29,7 @@ export async function copyFiles(
   const copying = {
     shell,
     signal: job.stops.any,
-    onChanged: (what: string) => context.err.warn('copy', `Changed during the copy: ${what}`),
+    onChanged: copyingFrom(shell, job.stops.any, context).onChanged,
     onProgress: showBytes(job),
     hasRsync,
     isAgain,
@@ -85,7 +85,7 @@ export async function fetchAll(
   if (job.by === 'run') interrupts.first.addEventListener('abort', explain);
   try {
     const failures = await copyOutEach(record.fetch, {
-      ...copyingFrom(shell, stops.last, (what) => err.warn('copy', what), context),
+      ...copyingFrom(shell, stops.last, context),
       onProgress: showBytes(job),
       clock,
       onBegin: ({ remote }) => phases.begin('fetching', remote),
@@ -104,12 +104,12 @@ export async function fetchAll(
   }
 }
 
-/** Returns options for copying results that print its warnings. */
+/** Returns options for copying results. By default, its warnings are printed. */
 export function copyingFrom(
   shell: RemoteShell,
   signal: AbortSignal,
-  warn: (what: string) => void,
-  { host }: Context,
+  { host, err }: Context,
+  warn = (what: string) => err.warn('copy', what),
 ): Omit<CopyingOut, 'onUnplaced' | 'onProgress'> {
   return {
     shell,
@@ -118,9 +118,8 @@ export function copyingFrom(
     copier: host,
     onChanged: (what) => warn(`Changed during the copy: ${what}`),
     onSkipped(named, count) {
-      const more = count > named.length ? ` and ${count - named.length} more` : '';
       warn(
-        `Not fetched (devices, pipes, sockets, links out of the folder, or duplicate names): ${named.join(', ')}${more}`,
+        `Not fetched (devices, pipes, sockets, links out of the folder, or duplicate names): ${leftText({ named, count })}`,
       );
     },
     onLack: warn,

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import type { Unplaced } from '../files/copy-out.ts';
 import { copyOrPlace } from '../files/copy-out-each.ts';
 import type { Job } from '../job.ts';
@@ -31,7 +31,7 @@ export function fetchEvery(
     context.err.warn('copy', message);
   };
   const copying = {
-    ...copyingFrom(shell, signal, warn, context),
+    ...copyingFrom(shell, signal, context, warn),
     onProgress: () => undefined,
   };
   /** What the last copy of each path could not move to its place. */
@@ -46,8 +46,8 @@ export function fetchEvery(
         await copyOrPlace({ ...one, unplaced: left.get(one) }, { ...copying, onUnplaced });
         left.delete(one);
       } catch (error) {
-        if (!(error instanceof CliError)) throw error;
-        warn(`${error.message}. The command is still running; trying again.`);
+        const { message } = asCliError(error);
+        warn(`${message}. The command is still running; trying again.`);
       }
       signal.throwIfAborted();
     }
@@ -59,11 +59,8 @@ export function fetchEvery(
       await copyAll();
     }
   }
-  const ended = copyAgainAndAgain(every).catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  // The caller gets the error when it stops the copies.
-  ended.catch(() => undefined);
+  // Only the signal ends it.
+  const ended = copyAgainAndAgain(every).catch(() => undefined);
   return async () => {
     done.abort(new CliError('interrupted', 'The command has ended.'));
     await ended;

@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
-import { BRIEFLY, type Reading, readInstance } from '../../instances/read.ts';
+import { BRIEFLY, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { failureReason } from '../../output/mask.ts';
 import { isDocumented, leadsTo } from '../../rules/statuses.ts';
@@ -111,17 +111,17 @@ export async function ensureRunning(
   context: Context,
   isFirst = false,
 ): Promise<boolean> {
-  let reading: Reading;
-  try {
-    reading = await readInstance(id, await context.api(), BRIEFLY);
-  } catch (error) {
-    // A refused key must not end a job that SSH still reaches.
-    if (!(error instanceof CliError)) throw error;
-    return false;
-  }
-  if (reading.kind !== 'there') return false;
-  const { status } = reading.instance;
+  const instance = await instanceNow(id, context);
+  if (instance === undefined) return false;
+  const { status } = instance;
   if (!isDocumented(status) || leadsTo('ACTIVE', status)) return true;
   if (status === 'ERROR' && isFirst) return true;
-  throw new Ended({ id, name }, reading.instance);
+  throw new Ended({ id, name }, instance);
+}
+
+/** Returns undefined if nothing was read. A refused key must not end a job that SSH still reaches. */
+export async function instanceNow(id: string, context: Context): Promise<Instance | undefined> {
+  const read = async () => readInstance(id, await context.api(), BRIEFLY);
+  const reading = await read().catch(() => undefined);
+  return reading?.kind === 'there' ? reading.instance : undefined;
 }

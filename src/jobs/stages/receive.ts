@@ -6,6 +6,7 @@ import { createJobOutput } from '../output.ts';
 import { createPrinter } from '../printer.ts';
 import type { Received } from '../received.ts';
 import { probe } from '../remote/probe.ts';
+import type { RemoteShell } from '../remote/remote-shell.ts';
 import { createPosition } from './position.ts';
 
 /** Milliseconds to wait for a reader while the instance bills. */
@@ -14,7 +15,11 @@ const BRIEFLY = 1_000;
 const LOOK = 10_000;
 
 /** Continues the output of a job at the printed position. */
-export async function receiveOutput(job: Job, context: Context): Promise<Received> {
+export async function receiveOutput(
+  job: Job,
+  shell: RemoteShell,
+  context: Context,
+): Promise<Received> {
   const { record, phases } = job;
   const { clock, err, interrupts } = context;
   const start = { ...record.printed };
@@ -33,7 +38,7 @@ export async function receiveOutput(job: Job, context: Context): Promise<Receive
     onPrinted: () => position.moved(),
     async hasExited(signal) {
       await clock.sleep(LOOK, signal);
-      const found = job.there && (await probe(job.there.shell, signal));
+      const found = await probe(shell, signal);
       return typeof found === 'object' && found.state !== 'running';
     },
     onFault({ message }) {

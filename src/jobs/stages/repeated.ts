@@ -8,12 +8,12 @@ const PAUSES = [3_000, 15_000, 45_000];
  * Repeats work that fails with a retryable CliError, such as after a cut connection. With `onCut`,
  * which may throw, it continues until the signal.
  */
-export async function repeated(
-  work: () => Promise<void>,
+export async function repeated<T>(
+  work: () => Promise<T>,
   signal: AbortSignal,
   clock: Clock,
   onCut?: (error: CliError) => Promise<void>,
-): Promise<void> {
+): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     const pause = PAUSES[attempt] ?? (onCut === undefined ? undefined : PAUSES.at(-1));
     try {

@@ -1,6 +1,6 @@
 import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { CliError, failuresOf } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import type { Reaped } from '../../json-results/instances.ts';
@@ -65,7 +65,7 @@ export async function finishJobs(
     };
     const [error] = await failuresOf(finish());
     if (error === undefined || error instanceof Followed) return;
-    if (isInterrupt(error)) throw error;
+    context.signal.throwIfAborted();
     onFinished({ error });
   });
 }
@@ -100,8 +100,8 @@ async function printSetupOutput(record: RentedRecord, context: Context): Promise
     const text = await setupOutput(record, context);
     if (text !== null) context.err.relay(`Last lines of the setup on ${record.name}:\n${text}`);
   };
-  const [fault] = await failuresOf(print());
-  if (fault !== undefined) context.err.warn('local_storage', fault.message);
+  // `jobs logs` says why it can't be read.
+  await failuresOf(print());
 }
 
 /** Reports a refused sign-in at every pass, since the deadline would take the results. */

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { failuresOf, isInterrupt } from '../../errors.ts';
+import { failuresOf } from '../../errors.ts';
 import type { ReapPlan } from '../../json-results/instances.ts';
 import { isFollowed } from '../record/lock.ts';
 import { happenedIn, isRented, type JobRecord, type RentedRecord } from '../record/record.ts';
@@ -56,7 +56,7 @@ export async function foreseeJob(
 async function unreachedText({ id }: RentedRecord, context: Context): Promise<string> {
   // The look has just read the instance.
   const { instances } = await (await context.journal()).read();
-  const { last } = instances.find((one) => one.id === id) ?? {};
+  const last = instances.find((one) => one.id === id)?.last;
   return last?.status === 'STOPPED' ? 'it is STOPPED' : WHY.unreachable;
 }
 
@@ -91,7 +91,7 @@ const WHY = {
 async function lookAt(record: RentedRecord, context: Context): Promise<Observation> {
   const seen: Seen[] = [];
   const work = look(record, sameSignIn(record), context, LOOK).then((one) => seen.push(one));
-  const [fault] = await failuresOf(work);
-  if (fault !== undefined && isInterrupt(fault)) throw fault;
+  await failuresOf(work);
+  context.signal.throwIfAborted();
   return observationOf(seen[0]);
 }

@@ -42,15 +42,15 @@ const GLANCE = 4_000;
 export async function jobRows(from: number, context: Context) {
   const { jobs, newer } = await readAllJobs(context);
   const wanted = jobs.filter(({ ended_at }) => ended_at === null || Date.parse(ended_at) >= from);
-  const rows = await eachBounded(wanted, SSH_AT_ONCE, async (job) =>
-    rowOf(await adoptIfLeft(job, context), context),
-  );
-  const open = wanted.flatMap((job, at) => {
-    const { status, exit_code = null } = rows[at] ?? {};
+  const found = await eachBounded(wanted, SSH_AT_ONCE, async (job) => ({
+    job,
+    row: await rowOf(await adoptIfLeft(job, context), context),
+  }));
+  const open = found.flatMap(({ job, row: { status, exit_code } }) => {
     if (!isRented(job) || job.ended_at !== null) return [];
     return [{ ...job, exit_code, lost_at: status === 'LOST' ? job.started_at : job.lost_at }];
   });
-  return { rows, newer, open, lost: lostResults(wanted, context) };
+  return { rows: found.map(({ row }) => row), newer, open, lost: lostResults(wanted, context) };
 }
 
 /** Returns how a job stands by its record. `status`: the instance's last known status. */
@@ -76,14 +76,14 @@ export function lostResults(
   jobs: readonly JobRecord[],
   { clock }: Context,
 ): JobProblem | undefined {
-  const lost = jobs.filter(
-    (job) => clock.now() - Date.parse(job.ended_at ?? '') < DAY && standingOf(job) === 'incomplete',
-  );
+  // A job without an instance has no results.
+  const rented = jobs.filter(isRented).filter((job) => standingOf(job) === 'incomplete');
+  const lost = rented.filter((job) => clock.now() - Date.parse(`${job.ended_at}`) < DAY);
   const [first] = lost;
   if (first === undefined) return undefined;
   const { id, name } = first;
   const what = `The results of ${namesText(lost.map((job) => job.name))} were not copied`;
-  const next = ['jobs', 'get', typedName(name, id ?? '')];
+  const next = ['jobs', 'get', typedName(name, id)];
   return { code: 'job_results_lost', resource: id, what, to: 'see why', next };
 }
 

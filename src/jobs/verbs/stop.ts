@@ -1,9 +1,9 @@
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf, isInterrupt } from '../../errors.ts';
+import { asCliError, failuresOf, throwAll } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
 import { createJob, driveJob, printEnd } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
-import { Followed, withJob } from '../record/lock.ts';
+import { withJob } from '../record/lock.ts';
 import { askToStop, isRented, type JobRecord, readJob } from '../record/record.ts';
 import { stopCommand } from '../stages/stop-command.ts';
 import { adopted } from './adopt.ts';
@@ -38,10 +38,11 @@ export async function stopJob(
       isDone = true;
       await stopOwn(job, fetches, given, context);
     };
-    const [fault] = await failuresOf(withJob(job, context, own, { patience: 0 }));
-    if (isDone && fault !== undefined) throw fault;
-    if (isDone) break;
-    if (!(fault instanceof Followed)) throw fault;
+    const faults = await failuresOf(withJob(job, context, own, { patience: 0 }));
+    if (isDone) {
+      throwAll(faults);
+      break;
+    }
     if (job.here && !isNoted) {
       const what = `Stopping run --here. Waiting until it has terminated ${job.name}.`;
       context.err.note(what);
@@ -77,8 +78,8 @@ async function stopFollowed(job: JobRecord, given: HowToReach, context: Context)
     const seen = await look(job, signInOf(job, given), context);
     if (!seen.isOver && seen.state === 'running') await stopCommand(job, seen.shell, context);
   } catch (error) {
+    context.signal.throwIfAborted();
     // The next look may succeed.
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
-    context.err.warn('connection', error.message);
+    context.err.warn('connection', asCliError(error).message);
   }
 }

@@ -136,7 +136,7 @@ describe('instances create in a terminal', () => {
         ...['--sync', sync, '--exclude', '*.bin', '--fetch', 'out:x', '--fetch-every', '10m'],
         ...['--keep-on-failure', '30m', '--grace', '5m', '--report', report, '--detach'],
         ...['--unenforced', '--pass-env', 'PATH', ...identity, '--user', 'me'],
-        ...['--ssh-option', 'Compression=yes', '--ssh-arg=-4'],
+        ...['--ssh-option', 'Compression=yes', '--ssh-arg=-4', '--no-gitignore'],
       ];
       const { code, stderr } = await answered(
         ['run', '--dry-run', ...flags, '--', 'sh', '-c', 'true; false'],
@@ -145,7 +145,7 @@ describe('instances create in a terminal', () => {
       expect(code, stderr).toBe(0);
       expect(stderr).toContain('must be whole numbers with units');
       expect(equivalent(stderr)).toBe(
-        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 2h --unenforced --sync ${sync} --exclude '*.bin' --fetch out:x --fetch-every 10m --keep-on-failure 30m --grace 5m --report ${report} --detach --pass-env PATH --identity /dev/null --user me --ssh-option Compression=yes --ssh-arg=-4 -- sh -c 'true; false'`,
+        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 2h --unenforced --sync ${sync} --exclude '*.bin' --no-gitignore --fetch out:x --fetch-every 10m --keep-on-failure 30m --grace 5m --report ${report} --detach --pass-env PATH --identity /dev/null --user me --ssh-option Compression=yes --ssh-arg=-4 -- sh -c 'true; false'`,
       );
     });
 
@@ -155,9 +155,10 @@ describe('instances create in a terminal', () => {
     ])('asks for the command: %s', async (line, words) => {
       const { code, stderr } = await answered(
         ['run', '--dry-run', '--terminate-after', '1h', ...identity],
-        ...[line, 'rtx 4090', 'ubuntu 22', '1'],
+        ...[' ', line, 'rtx 4090', 'ubuntu 22', '1'],
       );
       expect(code, stderr).toBe(0);
+      expect(stderr).toContain('must not be empty');
       expect(equivalent(stderr)).toBe(
         `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 1h --identity /dev/null ${words}`,
       );

@@ -1,9 +1,11 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Context } from '../../../src/context.ts';
 import { compare } from '../../../src/jobs/rescue/compare.ts';
+import { saveHashes } from '../../../src/jobs/rescue/hashes.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -75,4 +77,29 @@ test('names what is the same, what differs, and why not all was compared', async
     gap: 'the instance has neither sha256sum nor shasum',
   });
   await expect(compareWith(lines)).rejects.toThrow('the comparison of out was cut');
+  await mkdir(join(folder, 'out', 'folder'));
+  const odd = [`${EMPTY}  ./folder\n`, `${EMPTY}  ./same/below\n`];
+  expect(await compareWith(['gpucloud-run hashes\n', ...odd, end])).toMatchObject({
+    different: ['folder', 'same/below'],
+  });
+  const long = ['gpucloud-run hashes\n', `${EMPTY}  ./${'n'.repeat(300)}\n`, end];
+  await expect(compareWith(long)).rejects.toThrow("n can't be written (ENAMETOOLONG)");
+});
+
+test('stores hashes as sha256sum reads them, or warns', async () => {
+  const warnings: string[] = [];
+  const context = {
+    folders: async () => ({ state: folder }),
+    err: { warn: (code: string, text: string) => warnings.push(`${code}: ${text}`) },
+  } as unknown as Context;
+  const same = ['/a b', '/\\ \r\n'].map((local) => ({ local, size: 0, sha256: HASH }));
+  await saveHashes('id', same, context);
+  const text = await readFile(join(folder, 'rescues', 'id.sha256'), 'utf8');
+  expect(text).toBe(`${HASH}  /a b\n\\${HASH}  /\\\\ \\r\\n\n`);
+  await rm(join(folder, 'rescues'), { recursive: true });
+  await writeFile(join(folder, 'rescues'), '');
+  await saveHashes('id', same, context);
+  expect(warnings).toEqual([
+    'local_storage: Could not store the hashes of the copied files (EEXIST).',
+  ]);
 });

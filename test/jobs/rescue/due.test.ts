@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
-import { dueOf, markDue } from '../../../src/jobs/rescue/pass.ts';
-import type { RescueRecord } from '../../../src/journal/index.ts';
+import type { Context } from '../../../src/context.ts';
+import type { Pass } from '../../../src/instances/deadlines/reap.ts';
+import { driveRescue, type Steps } from '../../../src/jobs/rescue/drive.ts';
+import {
+  dueOf,
+  foreseeRescue,
+  markDue,
+  rescueInstance,
+  type Tools,
+} from '../../../src/jobs/rescue/pass.ts';
+import type { Ends, RescueRecord } from '../../../src/journal/index.ts';
 
 const DEADLINE = '2026-01-15T12:00:00.000Z';
 const [LATER, AFTER] = ['2026-01-15T12:50:00.000Z', '2026-01-15T13:00:00.000Z'];
@@ -28,6 +37,58 @@ test('the budget of a deadline does not start again when the idle rule is met to
   const due = { at: DEADLINE, by: DEADLINE };
   expect(await marked(due)).toEqual(due);
   expect(await marked(null, AFTER)).toEqual({ at: LATER, by: 'idle' });
+});
+
+test('nothing is marked while another process copies', async () => {
+  const journal = { withRescue: async () => undefined } as unknown as Parameters<typeof markDue>[3];
+  expect(await markDue(one, 'idle', NOW, journal)).toBe(false);
+  const how = { pass: { journal } as Pass, every: 0, tools: {} as Tools };
+  const reaping = await rescueInstance({ ...one, name: 'box', status: '' }, how, {} as Context);
+  expect(reaping).toEqual({ rows: [], errors: [] });
+});
+
+const BY = { at: DEADLINE, by: DEADLINE };
+test.each<[string, Ends, RescueRecord['due'], RescueRecord['due']]>([
+  ['at the deadline itself', { deadline: LATER }, null, { at: LATER, by: LATER }],
+  ['not before it', { deadline: AFTER }, null, null],
+  ['not without one', { deadline: null }, null, null],
+  [
+    'by its idle rule',
+    { deadline: undefined, if_idle: one.if_idle },
+    { at: DEADLINE, by: 'idle' },
+    { at: DEADLINE, by: 'idle' },
+  ],
+  ['as stored', { deadline: DEADLINE }, BY, BY],
+  [
+    'again after the clock stepped back',
+    { deadline: DEADLINE },
+    { at: AFTER, by: DEADLINE },
+    { at: LATER, by: DEADLINE },
+  ],
+  ['not by another deadline', { deadline: AFTER }, BY, null],
+])('an instance is due %s', (_what, ends, due, found) => {
+  expect(dueOf(ends, { due }, NOW)).toEqual(found);
+});
+
+const failing = { since: DEADLINE, message: 'cut', here: false };
+test.each([
+  ['nothing', 'another gpucloud process copies its paths', undefined, '0'],
+  ['terminate', 'its --rescue budget is used up', { due: BY, failing }, '0'],
+  ['rescue', 'its deadline has passed', { due: BY, failing }, null],
+])('a pass would do: %s, since %s', async (action, why, found, budget) => {
+  const stored = found && { ...found, paths: [] };
+  const withRescue = async (_id: string, _rescue: object, work: (held: object) => unknown) =>
+    stored && work({ found: stored });
+  const journal = { withRescue, instance: async () => ({ kind: 'unknown' }) };
+  const pass = { journal, time: { now: () => NOW } } as unknown as Pass;
+  const rescued = { ...one, name: 'box', rescue: { ...rescue, budget }, status: undefined };
+  const looking = { pass, every: 60_000, idle: undefined };
+  expect(await foreseeRescue(rescued, looking)).toEqual({ action, why });
+});
+
+test('a pass leaves an instance whose paths or deadline were changed meanwhile', async () => {
+  const steps = { situation: async () => undefined, before: () => 'not yet' as const };
+  expect(await driveRescue(steps as unknown as Steps)).toBe('left');
 });
 
 test('the budget counts from the deadline if a copy began before it', () => {

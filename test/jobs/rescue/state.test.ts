@@ -7,11 +7,11 @@ import type { RescuedPath } from '../../../src/jobs/rescue/copy.ts';
 import { nextStep, paidTime, type Situation } from '../../../src/jobs/rescue/state.ts';
 import { toRescue } from '../../../src/jobs/rescue/wanted.ts';
 import {
-  changingText,
   keptError,
   lostError,
   oldText,
   rescuedText,
+  warnOfChanging,
 } from '../../../src/jobs/rescue/words.ts';
 import { priceIn } from '../../../src/rules/money.ts';
 import { ODD, ofOddName } from '../odd-name.ts';
@@ -162,6 +162,10 @@ test('says what was copied, what was not, and what that means for the instance',
       lost({ ...out, failure: 'cut' }, { ...log, copied_at }),
       lost(out),
     ];
+    const warned: string[] = [];
+    const err = { warn: (code: string, text: string) => warned.push(`${code}: ${text}`) };
+    const paths = [log, { ...out, changing: ['a', 'b'] }];
+    warnOfChanging(name, paths, { err } as unknown as Context);
     return [
       ...errors.flatMap(({ failure, mayBeBilling, resource, message, hint = '' }) => [
         `${failure}${mayBeBilling ? ', bills' : ''}${resource === ID ? ', names its ID' : ''}`,
@@ -170,7 +174,7 @@ test('says what was copied, what was not, and what that means for the instance',
       ]),
       oldText(name, [out, { ...log, copied_at }], now),
       rescuedText(one, [out, { ...log, files: 1, bytes: 7 }, { ...log, files: 2, bytes: 5e6 }]),
-      changingText(name, 'out', ['a', 'b']),
+      ...warned,
     ];
   };
   expect(named(ODD)).toEqual(named('box').map((text) => ofOddName(text, 'box', ID)));
@@ -192,6 +196,6 @@ test('says what was copied, what was not, and what that means for the instance',
 
     The budget of box pays for no copy after its deadline, so later changes of its --rescue paths are lost (last copy: out is from 10 min ago, log is from 10 min ago).
     Copied from box: out to /here/out; log to /here/log (1 file, 7 bytes); log to /here/log (2 files, 5.0 MB).
-    out of box changes faster than it can be copied: the last copy differs in a, b"
+    copy: out of box changes faster than it can be copied: the last copy differs in a, b"
   `);
 });
