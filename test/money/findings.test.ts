@@ -152,7 +152,7 @@ const accountOf = (user: Partial<NonNullable<AccountReading['user']>>) => ({
 const lasting = (balance: string) => ({
   reading: {
     ...accountOf({ balance }).reading,
-    instances: { ...reading.instances, rows: [instance({})] },
+    instances: { ...reading.instances, rows: [instance({}) as never] },
   },
 });
 const overdue = (seconds: number) => instance({ paid_until: hoursOn(-seconds / HOUR) });
