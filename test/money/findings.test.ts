@@ -5,10 +5,11 @@ import type { AccountReading } from '../../src/money/account.ts';
 import { findingsOf, type Look, lookAt } from '../../src/money/findings.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
+const known = { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined };
 const reading: AccountReading = {
   now: NOW,
   user: { id: 'user-1', balance: '100.00' },
-  instances: { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined },
+  instances: known,
   drives: [],
   charges: undefined,
   unreadable: undefined,
@@ -152,7 +153,7 @@ const accountOf = (user: Partial<NonNullable<AccountReading['user']>>) => ({
 const lasting = (balance: string) => ({
   reading: {
     ...accountOf({ balance }).reading,
-    instances: { ...reading.instances, rows: [instance({}) as never] },
+    instances: { ...known, rows: [instance({}) as never] },
   },
 });
 const overdue = (seconds: number) => instance({ paid_until: hoursOn(-seconds / HOUR) });

@@ -77,7 +77,7 @@ async function rescueJob({ by, record }: Job, context: Context): Promise<CliErro
   return context.shielded(async (own) => {
     const missing = await missingPaths(id, own);
     if (missing === undefined) return undefined;
-    if (isInterrupt(fault) && by === 'run') {
+    if (isInterrupt(fault) && (by === 'run' || by === 'detach')) {
       warn(`Interrupted, so ${name} is terminated before everything was copied (${missing}).`);
       return undefined;
     }
@@ -328,8 +328,8 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
     },
     context,
   );
-  // The next job tries again.
-  await failuresOf(removeOldJobs(context));
+  const [fault] = await failuresOf(removeOldJobs(context));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
   // The run reports the ends of several instances together.
   if (job.together !== undefined) return;
   await saveReport(record.report_file, report, context);
