@@ -191,6 +191,11 @@ export function unforeseen(thrown: unknown): CliError {
   });
 }
 
+/** Throws anything but a CliError: it is a bug in gpucloud, and not a failure that a caller expects. */
+export function ensureCliError(error: unknown): asserts error is CliError {
+  if (!(error instanceof CliError)) throw error;
+}
+
 export function asCliError(error: unknown): CliError {
   return error instanceof CliError ? error : unforeseen(error);
 }
@@ -266,7 +271,7 @@ export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
     await work;
     return [];
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     return [error];
   }
 }

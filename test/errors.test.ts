@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { CliError, doubt, FAILURES, type Failure, SeveralErrors, worstOf } from '../src/errors.ts';
+import {
+  CliError,
+  doubt,
+  ensureCliError,
+  FAILURES,
+  type Failure,
+  SeveralErrors,
+  worstOf,
+} from '../src/errors.ts';
 
 const full = {
   code: 'name_taken',
@@ -75,6 +83,12 @@ test('exits with 7 after an unknown outcome and a failed run', () => {
     message: 'Could not terminate trainer.',
     mayBeBilling: true,
   });
+});
+
+test('throws on what is not a CliError', () => {
+  const bug = new TypeError('x is undefined');
+  expect(() => ensureCliError(bug)).toThrow(bug);
+  expect(ensureCliError(new CliError('refused', 'x'))).toBeUndefined();
 });
 
 test('reports the first of several equally serious errors', () => {

@@ -2,7 +2,7 @@ import { type ConfigFile, keyPlace, type Profile, profileOf } from '../config/fi
 import { replaceQuestion } from '../config/remedies.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { ensureCliError } from '../errors.ts';
 import type { Scope } from '../journal/index.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
 import { isSignedInTo, maybeRunning, type OtherAccount } from './other-accounts.ts';
@@ -91,6 +91,6 @@ export async function learnKey(
     await journal.learnAccount(account);
   } catch (error) {
     // Ignores a failure: the next command that rents or lists reads the account again.
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
   }
 }

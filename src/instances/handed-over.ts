@@ -1,6 +1,6 @@
 import { linesIn } from '../command-line/input.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { ensureCliError, usageError } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText } from '../output/time.ts';
@@ -117,7 +117,7 @@ export async function takeOver(
   try {
     await setDeadline({ id, name }, missing, journal, context);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     throw error.with(`Tracked ${name}, but not its deadline: ${error.message}`, {
       hint: `set it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
       resource: id,

@@ -1,7 +1,7 @@
 import { keyPlace, type Profile } from '../config/file.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { ensureCliError } from '../errors.ts';
 import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
@@ -31,8 +31,8 @@ export async function maybeRunning(open: () => Promise<Journal>): Promise<string
     const alive = instances.filter(({ last }) => mayBill(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
+    ensureCliError(error);
+    return [];
   }
 }
 

@@ -1,6 +1,12 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
 import { NEVER_USED } from '../command-line/hints.ts';
-import { CliError, isOfOneReading, MAY_BILL, SeveralErrors } from '../errors.ts';
+import {
+  type CliError,
+  ensureCliError,
+  isOfOneReading,
+  MAY_BILL,
+  SeveralErrors,
+} from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { idKey } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
@@ -65,8 +71,8 @@ export async function markBilling(
     }
     if (!mayBill(found.instance.last?.status)) return error;
   } catch (unread) {
-    if (unread instanceof CliError) return error;
-    throw unread;
+    ensureCliError(unread);
+    return error;
   }
   const text = isGone(error) ? `${message} ${MAY_BILL}` : message;
   return error.with(text, { mayBeBilling: true });

@@ -1,7 +1,7 @@
 import type { Api, Instance } from '../api/index.ts';
 import { createGate, type Gate, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { asCliError, CliError, type LoggedEvent } from '../errors.ts';
+import { asCliError, CliError, ensureCliError, type LoggedEvent } from '../errors.ts';
 import { mask } from '../output/mask.ts';
 import { clockTime, inSeconds } from '../output/time.ts';
 import { SECRETS } from '../rules/secrets.ts';
@@ -174,7 +174,7 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
         message: String(message ?? ''),
       }));
   } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
+    ensureCliError(error);
+    return [];
   }
 }

@@ -2,7 +2,15 @@ import { rateLimited, sentence } from '../../api/errors.ts';
 import type { Api, Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import {
+  asCliError,
+  CliError,
+  doubt,
+  ensureCliError,
+  isInterrupt,
+  MAY_BILL,
+  unforeseen,
+} from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inSeconds } from '../../output/time.ts';
@@ -102,7 +110,8 @@ async function end(
     try {
       await context.clock.sleep(wait, signal);
     } catch (error) {
-      if (!(error instanceof CliError) || !sent.isAny) throw error;
+      ensureCliError(error);
+      if (!sent.isAny) throw error;
       return uncertain(target, error);
     }
   }
@@ -174,7 +183,7 @@ async function sendOnce({ id }: Target, sent: Sent, api: Api): Promise<CliError 
     sent.isUnread = leadsTo('TERMINATED', status);
     return undefined;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure === 'outcomeUnknown') {
       sent.isEffective = true;
       sent.isOpen ||= rolledBack(error) === undefined;
@@ -188,7 +197,7 @@ async function readBack({ id }: Target, api: Api): Promise<Reading> {
   try {
     return await readInstance(id, api, BRIEFLY);
   } catch (fault) {
-    if (!(fault instanceof CliError)) throw fault;
+    ensureCliError(fault);
     return { kind: 'unread', fault };
   }
 }
@@ -380,7 +389,7 @@ export async function nameFree(
   try {
     await waitFor(awaited, FOR_NAME, context);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure === 'otherEnd') throw notEnded({ id, name }, error);
   }
 }

@@ -1,7 +1,7 @@
 import { recoverLine } from '../../command-line/hints.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
+import { CliError, doubt, ensureCliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import type { Reaped } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
@@ -115,7 +115,7 @@ async function timeOfPass(
     warnOfDifference(time, context);
     return time;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure !== 'notUnderstood' && error !== unproven) throw error;
     const [first, ...others] = await journal.deadlines();
     if (first === undefined) throw error;
@@ -179,7 +179,7 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   try {
     ending = await work();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (isInterrupt(error)) return { error };
     return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
   }

@@ -2,7 +2,7 @@ import type { Api, CallOptions, Instance } from '../../api/index.ts';
 import { Option } from '../../command-line/command.ts';
 import { ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
-import { CliError, FAILURES, MAY_BILL } from '../../errors.ts';
+import { CliError, ensureCliError, FAILURES, MAY_BILL } from '../../errors.ts';
 import type { RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import {
@@ -108,7 +108,7 @@ export async function warnOfMaxBurn(
     context.err.warn('guard_exceeded', `${titledText(instance, found)}.${next}`);
     return found;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     // The instance exists, so its command goes on.
     context.err.warn('local_storage', `Could not check --max-burn again: ${error.message}`);
     return undefined;
@@ -135,7 +135,7 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
   try {
     return instanceIn(await readInstance(id, await context.api()));
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     return { id, name };
   }
 }

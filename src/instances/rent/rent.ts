@@ -4,7 +4,7 @@ import { sendOnce } from '../../command-line/creation.ts';
 import { recoverLine } from '../../command-line/hints.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../context/service.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, type Failure, isInterrupt } from '../../errors.ts';
+import { CliError, doubt, ensureCliError, type Failure, isInterrupt } from '../../errors.ts';
 import {
   type OpenedRequest,
   type RentalRequest,
@@ -108,7 +108,7 @@ async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
   try {
     await opened.keepDoubted(id);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
   }
 }
 
@@ -117,7 +117,7 @@ async function keepObserved(made: Instance, context: Context): Promise<void> {
   try {
     await (await context.journal()).observe(made);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     context.err.warn('local_storage', error.message);
   }
 }
@@ -138,7 +138,7 @@ async function notMade(
   try {
     await (isUnknown ? opened.unknown() : opened.notMade());
   } catch (fault) {
-    if (!(fault instanceof CliError)) throw fault;
+    ensureCliError(fault);
     // Leaves the request on disk as unknown, since that is safe.
     if (!isUnknown) {
       context.err.warn(
