@@ -236,7 +236,7 @@ export function worstOf(errors: readonly CliError[]): CliError | undefined {
  * each error, or only `summary` if all have the same message.
  */
 export class SeveralErrors extends CliError {
-  readonly errors: readonly CliError[];
+  readonly errors: readonly [CliError, ...CliError[]];
   readonly summary: CliError | undefined;
 
   constructor(errors: readonly [CliError, ...CliError[]], summary?: CliError) {

@@ -6,6 +6,7 @@ import { ensureCliError } from '../errors.ts';
 import type { Scope } from '../journal/index.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
 import { isSignedInTo, maybeRunning, type OtherAccount } from './other-accounts.ts';
+import { accountText } from './rent/account.ts';
 
 /**
  * Returns the question to ask before a profile's key or address is replaced, or undefined if
@@ -55,7 +56,7 @@ export async function accountLeft(
   return {
     profile,
     scope,
-    who: `${account?.email ?? account?.name ?? account?.id ?? 'an unknown account'} (${service})`,
+    who: `${accountText(account) ?? 'an unknown account'} (${service})`,
     names: isKept ? [] : await maybeRunning(() => context.journalOf(scope)),
   };
 }

@@ -55,9 +55,9 @@ export async function markBilling(
   open: (() => Promise<Pick<Journal, 'instance' | 'account'>>) | undefined,
 ): Promise<CliError> {
   if (error instanceof SeveralErrors) {
-    const { errors, summary } = error;
-    const [first, ...more] = await Promise.all(errors.map((one) => markBilling(one, open)));
-    return new SeveralErrors([first ?? error, ...more], summary);
+    const [first, ...more] = error.errors;
+    const mark = (one: CliError) => markBilling(one, open);
+    return new SeveralErrors(await Promise.all([mark(first), ...more.map(mark)]), error.summary);
   }
   const { request, resource = '', mayBeBilling, message } = error;
   if (mayBeBilling || !request?.operation.includes(' /instances/{id}')) return error;

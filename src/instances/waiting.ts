@@ -69,7 +69,7 @@ export async function waitFor(
   const { target, until, after, signal = context.signal, gate = createGate(1) } = awaited;
   const ended = { ...awaited, profile: context.flags.profile };
   const failed = (error: unknown) => {
-    throw error instanceof CliError ? withBill(error, ended, undefined) : error;
+    throw withBill(asCliError(error), ended, undefined);
   };
   const api = await context.api().catch(failed);
   const isSsh = until === 'ssh';

@@ -172,7 +172,8 @@ async function startOnce(
     try {
       reading = await readInstance(id, api, { ...BRIEFLY, signal });
     } catch (error) {
-      throw error instanceof CliError ? fault : error;
+      ensureCliError(error);
+      throw fault;
     }
     if (reading.kind !== 'there') throw fault;
     const { status, paid_until } = reading.instance;
@@ -280,8 +281,10 @@ function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'do
 
 /** Returns one line for people, and one error per instance for scripts. */
 function noneSent(interrupt: CliError, targets: readonly Target[], change: Change): CliError {
-  const [first, ...others] = targets.map((target) => notSent(interrupt, target, change));
-  if (first === undefined || others.length === 0) return first ?? interrupt;
+  const [first = interrupt, ...others] = targets.map((target) =>
+    notSent(interrupt, target, change),
+  );
+  if (others.length === 0) return first;
   const names = targets.map((target) => titled(target)).join(', ');
   return new SeveralErrors(
     [first, ...others],

@@ -9,7 +9,6 @@ import {
   ensureCliError,
   isInterrupt,
   MAY_BILL,
-  unforeseen,
 } from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -97,7 +96,8 @@ async function end(
 ): Promise<Ending | undefined> {
   const api = await context.api();
   const sent: Sent = { isAny: false, isEffective: false, isOpen: false, isUnread: false };
-  for (const pause of [...PAUSES, undefined]) {
+  for (let attempt = 0; ; attempt += 1) {
+    const pause = PAUSES[attempt];
     const tried = await around(() => tryOnce(target, sent, gate, api));
     if (tried?.kind !== 'again') return tried;
     const { retryAfterMs = 0 } = tried.why;
@@ -115,7 +115,6 @@ async function end(
       return uncertain(target, error);
     }
   }
-  throw new Error('the last attempt returns');
 }
 
 /** Passes the gate twice, so that the requests to all instances come before the reads. */
@@ -312,12 +311,12 @@ export async function endEach(
   gate: Gate = createGate(AT_ONCE),
 ): Promise<(Ended | Uncertain)[]> {
   const leaving = new AbortController();
+  const interrupt = new CliError('interrupted', 'Interrupted.');
   let stay: (() => void) | undefined;
-  const left = new Promise<CliError>((resolve) => {
+  const left = new Promise<void>((resolve) => {
     stay = context.host.onThirdInterrupt?.(() => {
-      const interrupt = new CliError('interrupted', 'Interrupted.');
       leaving.abort(interrupt);
-      resolve(interrupt);
+      resolve();
     });
   });
   const { signal } = leaving;
@@ -342,11 +341,9 @@ export async function endEach(
       }),
     ),
   );
-  const interrupt = await Promise.race([all.then(() => undefined), left]);
+  await Promise.race([all, left]);
   stay?.();
-  return targets.map(
-    (target, at) => endings[at] ?? uncertain(target, interrupt ?? unforeseen('no ending')),
-  );
+  return targets.map((target, at) => endings[at] ?? uncertain(target, interrupt));
 }
 
 type Held = Parameters<Parameters<Journal['withDeadline']>[1]>[0];

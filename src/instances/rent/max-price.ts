@@ -17,6 +17,7 @@ import { typedName } from '../../rules/names.ts';
 import { endOne } from '../change/ending.ts';
 import { instanceIn, readInstance } from '../read.ts';
 import { type Exceeded, exceededBy, isBurnLimited, limitOf } from './guards.ts';
+import { titled } from './preflight.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -118,8 +119,8 @@ export async function warnOfMaxBurn(
 /** The exit code for an instance over a limit. */
 const EXCEEDED = FAILURES.refused.exit;
 
-function titledText({ id, name }: Priced, { message }: Exceeded): string {
-  return `${name ?? id} (${id}) ${message}`;
+function titledText({ id, name }: Priced, { message }: Pick<Exceeded, 'message'>): string {
+  return `${titled({ id, name: name ?? id })} ${message}`;
 }
 
 /** Returns the instance's ID if the error came after its creation, except after an interrupt. */
@@ -153,7 +154,8 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
     price === undefined
       ? 'has an unreadable price, which counts as'
       : `costs ${inRoubles(price)} per hour,`;
-  return `${instance.name ?? instance.id} (${instance.id}) ${what} over --max-price ${kopecksText(limit)}`;
+  const message = `${what} over --max-price ${kopecksText(limit)}`;
+  return titledText(instance, { message });
 }
 
 /**
