@@ -88,7 +88,6 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   const ending = new Set<L>();
   const noted = new Set<L>();
   let open = options.logs;
-  if (open.length === 0) return;
 
   const pace = createPace(options.interval, clock);
   const rounds = poll({
