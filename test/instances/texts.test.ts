@@ -7,15 +7,21 @@ import { printRows } from '../../src/instances/ask/summary.ts';
 import { idleText } from '../../src/instances/deadlines/idle-time.ts';
 import { endedRow } from '../../src/instances/deadlines/reap.ts';
 import { rescueState } from '../../src/instances/deadlines/rescued.ts';
+import { openAlone, otherSettled } from '../../src/instances/recover/pending.ts';
+import { payingAccount } from '../../src/instances/rent/account.ts';
 import { makeRequest } from '../../src/instances/rent/body.ts';
+import { exceededBy, guardOf } from '../../src/instances/rent/guards.ts';
 import { findHardware, warnIfDearer } from '../../src/instances/rent/hardware.ts';
 import { reorderNote, reservationNote } from '../../src/instances/rent/preflight.ts';
-import { markOf } from '../../src/instances/rent/purse.ts';
+import { markOf, purseGuard } from '../../src/instances/rent/purse.ts';
 import { beginningWithYes, pickInstances } from '../../src/instances/resolve.ts';
+import { crontab } from '../../src/instances/scheduler/crontab.ts';
 import { mustRun, runTool } from '../../src/instances/scheduler/tool.ts';
+import { zero } from '../../src/rules/money.ts';
 import type { Start } from '../../src/system/programs.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
+type Hear = (text: string, from: string) => void;
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 
 /** A computer that knows these instances as last seen, as the service shows them now. */
@@ -203,7 +209,7 @@ test('shows an idle time, a rescue and a narrow summary', () => {
 test('says how the program of a scheduler failed', async () => {
   const { said, failed } = computer();
   const starting = (ended: Promise<number>, text = ''): Start =>
-    (async ({ hear }: { hear(text: string, from: string): void }) => {
+    (async ({ hear }: { hear: Hear }) => {
       hear(text, 'stderr');
       return { ended };
     }) as never;
@@ -218,6 +224,129 @@ test('says how the program of a scheduler failed', async () => {
   ]) {
     said.push(await runTool(start, ['tool', 'a']).catch(failed));
     said.push(await mustRun(start, ['tool', 'a']).catch(failed));
+  }
+  expect(said).toMatchSnapshot();
+});
+
+test('writes no crontab to remove a line that is not there', async () => {
+  const { said } = computer();
+  const start = (async ({ args, say, hear }: { args: string[]; say?: string; hear: Hear }) => {
+    said.push([...args, say]);
+    hear('0 0 * * * x # other\n', 'stdout');
+    return { ended: Promise.resolve(0) };
+  }) as never;
+  for (const name of ['absent', 'other']) await crontab({ start }).uninstall(name);
+  expect(said).toEqual([
+    ['-l', undefined],
+    ['-l', undefined],
+    ['-', ''],
+  ]);
+});
+
+type Settings = { sandbox?: boolean; profile?: string; key?: string };
+const NAMED = { id: 'u', email: 'ann@example.com', name: 'Ann' };
+test.each([
+  [{ sandbox: true, profile: 'sandbox' }, 'the sandbox, which costs nothing (profile sandbox)'],
+  [{ profile: 'a' }, 'ann@example.com (profile a)'],
+  [{ profile: 'b' }, 'Bob (profile b)'],
+  [{ profile: 'c' }, 'v (profile c)'],
+  [{ profile: 'd' }, 'https://d (profile d)'],
+  [{ profile: 'a', key: 'environment' }, 'the one of GPUCLOUD_API_KEY'],
+  [{}, undefined],
+])('with %j, %s pays', async (given, who) => {
+  const { sandbox = false, profile, key }: Settings = given;
+  const accounts = { a: NAMED, b: { id: 'u', name: 'Bob' }, c: { id: 'v' }, d: undefined };
+  const profiles = Object.fromEntries(
+    Object.entries(accounts).map(([name, account]) => [
+      name,
+      { base_url: `https://${name}`, account },
+    ]),
+  );
+  const settings = { sandbox, profile: profile && { value: profile }, apiKey: { source: key } };
+  const { context } = computer(
+    {},
+    { profiles: async () => ({ profiles }), settings: async () => settings },
+  );
+  expect(await payingAccount(context)).toBe(who);
+});
+
+/** A journal in which these requests are open at each look. */
+function racing(requests: readonly (readonly object[])[], more: object = {}) {
+  const left = [...requests];
+  const journal = {
+    ...{ account: async () => 'u', isKeyKnown: async () => true },
+    ...{ read: async () => ({ instances: [] }), open: async () => undefined },
+    requests: async () => left.shift() ?? [],
+  };
+  const confirm = async (question: string) => rig.said.push(question) > 0;
+  const progress = (text: string) => rig.said.push(text) && { done: () => rig.said.push('done') };
+  const rig = computer({}, { journal: async () => journal, ...more });
+  const { err, clock } = rig.context;
+  const sleep = async (time: number) => rig.said.push(time);
+  return {
+    ...rig,
+    context: {
+      ...rig.context,
+      ...{ prompts: async () => ({ confirm }), settings: async () => ({ sandbox: true }) },
+      ...{ err: { ...err, progress }, clock: { ...clock, sleep } },
+    } as never,
+  };
+}
+const BOX = { name: 'Box', asked_at: '2026-01-15T11:00:00Z', uid: 'r1', isInFlight: false };
+
+test('gives up a name that other processes take again and again', async () => {
+  const { said, context, failed } = racing([[BOX], [BOX, { ...BOX, uid: 'r2', asked_at: 'x' }]]);
+  await openAlone({ name: 'box' } as never, context).catch(failed);
+  expect(said).toMatchSnapshot();
+});
+
+test('waits until no other process creates an instance with the name', async () => {
+  const flying = { ...BOX, isInFlight: true };
+  const { said, context } = racing([[flying], [flying], [{ ...flying, name: 'other' }, BOX]]);
+  await otherSettled('box', context);
+  await otherSettled('box', context);
+  expect(said).toMatchSnapshot();
+});
+
+const PRICED = { ...STOPPED, status: 'ACTIVE' };
+const limited = (guards: object, instances: object, more: object = {}) =>
+  computer(instances as never, {
+    settings: async () => ({ sandbox: false, profile: { value: 'work' } }),
+    config: async () => ({ read: async () => ({ profiles: { work: { guards } } }) }),
+    priceChecks: { pending: new Set() },
+    ...more,
+  });
+const journalOf = async ({ journal }: Context) => {
+  const { read } = (await journal()) as { read(): Promise<object> };
+  const both = async () => ({ unknown: [], inFlight: [], ...(await read()) });
+  return { read: both, instance: async () => ({ kind: 'none' }) } as never;
+};
+
+test.each([
+  ['too many', { max_instances: 1 }, { a: PRICED }],
+  ['none allowed', { max_instances: 0 }, {}],
+  ['an unknown price of another', { max_burn: '20' }, { a: { status: 'ACTIVE' } }],
+  ['too dear', { max_burn: '18.99' }, { a: PRICED }],
+  ['the limit itself', { max_burn: '19' }, { a: PRICED }],
+  ['no limit', {}, { a: PRICED }],
+])('judges the guards of a profile before and after a request: %s', async (_what, guards, all) => {
+  const { said, context, failed } = limited(guards, all);
+  const journal = await journalOf(context);
+  const own = { ...context, journal: async () => journal } as Context;
+  const request = { operation: 'create', name: 'b', offer_id: 'o', max_price: '9.50' } as const;
+  const check = await guardOf([request], async () => journal, own);
+  await check?.().catch(failed);
+  for (const price of ['9.50', 'x', '100']) {
+    said.push(await exceededBy({ id: 'b', price_per_hour_snapshot: price }, own));
+  }
+  const session = { id: 's', maxInstances: 0, maxCost: zero(), endsAt: NOW } as unknown as Session;
+  for (const maxInstances of [0, 1, 2]) {
+    const host = { session: { ...session, maxInstances } };
+    const purse = await purseGuard([request, request], async () => journal, {
+      ...own,
+      host,
+    } as never);
+    await purse?.().catch(failed);
   }
   expect(said).toMatchSnapshot();
 });
