@@ -172,24 +172,23 @@ test.each([
 });
 
 test.each([
-  ['the same', 'https://a', 'u', { id: 'u' }],
-  ['another account', 'https://a', 'v', { id: 'u', email: 'ann@example.com', name: 'Ann' }],
-  ['another service', 'https://b', 'u', { id: 'u', email: null, name: 'Ann' }],
-  ['an account without a name', 'https://a', 'v', { id: 'u' }],
-  ['an unknown account', 'https://b', 'u', undefined],
-])('leaves %s', async (_what, service, account, own) => {
-  const profile = { base_url: 'https://a', api_key: 'k', account: own };
-  const other = { base_url: 'https://a' };
-  const left = (profiles: object) => {
+  ['the same account', 'https://a', { id: 'u', email: 'ann@example.com' }],
+  ['another account', 'https://a', { id: 'v', email: null, name: 'Ann' }],
+  ['another service', 'https://b', { id: 'u' }],
+  ['an unknown account', 'https://b', undefined],
+])('leaves nothing for, or asks about, %s', async (_what, service, account) => {
+  const profile = { base_url: 'https://a', api_key: 'k', account };
+  const left = (more: object) => {
     const { context } = computer({ box: undefined });
-    return accountLeft('p', { profiles } as never, { service, account }, context);
+    const file = { profiles: { p: profile, ...more } } as never;
+    return accountLeft('p', file, { service, account: 'u' }, context);
   };
-  expect([
-    await left({ p: profile }),
-    await left({ p: profile, keyless: other, q: { ...profile, account: { id: 'u' } } }),
-    await left({ p: other }),
-    await left({}),
-  ]).toMatchSnapshot();
+  const keyless = { base_url: 'https://a' };
+  expect([await left({ q: keyless }), await left({ q: profile })]).toMatchSnapshot();
+  expect([await left({ p: keyless }), await left({ p: undefined })]).toEqual([
+    undefined,
+    undefined,
+  ]);
 });
 
 test('shows an idle time, a rescue and a narrow summary', () => {
@@ -336,7 +335,7 @@ test.each([
   const request = { operation: 'create', name: 'b', offer_id: 'o', max_price: '9.50' } as const;
   const check = await guardOf([request], async () => journal, own);
   await check?.().catch(failed);
-  for (const price of ['9.50', 'x', '100']) {
+  for (const price of ['9.50', 'Infinity', null, '100']) {
     said.push(await exceededBy({ id: 'b', price_per_hour_snapshot: price }, own));
   }
   const session = { id: 's', maxInstances: 0, maxCost: zero(), endsAt: NOW } as unknown as Session;

