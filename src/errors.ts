@@ -191,7 +191,7 @@ export function unforeseen(thrown: unknown): CliError {
   });
 }
 
-/** Throws anything but a CliError: it is a bug in gpucloud, and not a failure that a caller expects. */
+/** Throws anything but a CliError, since it is a bug in gpucloud. */
 export function ensureCliError(error: unknown): asserts error is CliError {
   if (!(error instanceof CliError)) throw error;
 }

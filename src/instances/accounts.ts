@@ -2,7 +2,7 @@ import { type ConfigFile, keyPlace, type Profile, profileOf } from '../config/fi
 import { replaceQuestion } from '../config/remedies.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
-import { ensureCliError } from '../errors.ts';
+import { failuresOf } from '../errors.ts';
 import type { Scope } from '../journal/index.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
 import { isSignedInTo, maybeRunning, type OtherAccount } from './other-accounts.ts';
@@ -87,11 +87,7 @@ export async function learnKey(
   account: string,
   context: Context,
 ): Promise<void> {
-  try {
-    const journal = await context.journalOf({ service: baseUrl, apiKey });
-    await journal.learnAccount(account);
-  } catch (error) {
-    // Ignores a failure: the next command that rents or lists reads the account again.
-    ensureCliError(error);
-  }
+  const opened = context.journalOf({ service: baseUrl, apiKey });
+  // Ignores a failure: the next command that rents or lists reads the account again.
+  await failuresOf(opened.then((journal) => journal.learnAccount(account)));
 }

@@ -127,17 +127,13 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     }
   }
 
-  async function another(
-    { offers }: MadeRequest,
-    { message }: CliError,
-  ): Promise<Asked | undefined> {
-    for (const { id } of offers) refused.add(id);
+  async function another(made: MadeRequest, { message }: CliError): Promise<Asked | undefined> {
+    for (const { id } of made.offers) refused.add(id);
     prompts.print(message);
     if (!(await prompts.confirm('Try another offer?', true))) return undefined;
+    const offers = questions.filter(({ label }) => label === OFFER);
     return agree(async () => {
-      for (const question of questions.filter(({ label }) => label === OFFER)) {
-        answers.set(question, await question.ask(undefined));
-      }
+      for (const question of offers) answers.set(question, await question.ask(undefined));
     });
   }
 

@@ -133,12 +133,8 @@ async function notMade(
   const [fault] = await failuresOf(isUnknown ? opened.unknown() : opened.notMade());
   if (!isUnknown) {
     // The request stays on disk as unknown, since that is safe.
-    if (fault !== undefined) {
-      context.err.warn(
-        'local_storage',
-        `Nothing was created, but gpucloud will list it as UNKNOWN: ${fault.message}`,
-      );
-    }
+    const text = 'Nothing was created, but gpucloud will list it as UNKNOWN';
+    if (fault !== undefined) context.err.warn('local_storage', `${text}: ${fault.message}`);
     return explainRental(asCliError(error), request, context);
   }
   if (!(error instanceof CliError)) {

@@ -29,7 +29,7 @@ describe('instances events --follow', () => {
     async (flags) => {
       const stage = await show((turn) => {
         if (turn === 2) setImmediate(() => stage.ctrlC());
-        return logOf(2);
+        return [...logOf(2), { ...event('e0', 0), instance_id: OTHER }];
       });
       const { stderr } = await follow(stage, ...flags);
       expect(JSON.parse(stderr).error).toMatchObject({ code: 'interrupted' });
