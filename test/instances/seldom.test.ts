@@ -39,7 +39,7 @@ beforeEach(async () => {
   late = () => answer;
 });
 
-const cli = (...argv: string[]) => world.cli(['instances', ...argv], options);
+const cli = (...argv: string[]) => world.cli(['instances', ...argv, '--json'], options);
 const rent = (name: string, ...more: string[]) => cli('create', name, ...HARDWARE, ...more);
 const becomes = (status: string, more: object = {}, at = 1) =>
   world.rented.rent(id(at), 'trainer', { status, ...more });
@@ -141,16 +141,13 @@ const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
       if (arrived === 4) press();
       await late();
     };
-    await cli('stop', ...ids, '--json');
+    await cli('stop', ...ids);
   },
-  'Ctrl-C while a second termination is sent': async () => {
+  'Ctrl-C just before a second termination': async () => {
     await rent('trainer');
     becomes('ACTIVE');
-    const again = () => {
-      press();
-      return late();
-    };
-    world.rented.terminations = [() => no(503, 'busy'), again];
+    world.rented.terminations = [() => no(503, 'busy')];
+    world.clock.sleep = async () => press();
     await cli('terminate', 'trainer', '--yes');
   },
   'Ctrl-C while the list to terminate is read': async () => {
