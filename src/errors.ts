@@ -191,6 +191,11 @@ export function unforeseen(thrown: unknown): CliError {
   });
 }
 
+/** Throws anything but a CliError, since it is a bug in gpucloud. */
+export function ensureCliError(error: unknown): asserts error is CliError {
+  if (!(error instanceof CliError)) throw error;
+}
+
 export function asCliError(error: unknown): CliError {
   return error instanceof CliError ? error : unforeseen(error);
 }
@@ -236,7 +241,7 @@ function graver(a: CliError, b: CliError): CliError {
  * each error, or only `summary` if all have the same message.
  */
 export class SeveralErrors extends CliError {
-  readonly errors: readonly CliError[];
+  readonly errors: readonly [CliError, ...CliError[]];
   readonly summary: CliError | undefined;
 
   constructor(errors: readonly [CliError, ...CliError[]], summary?: CliError) {
@@ -271,7 +276,7 @@ export async function failuresOf(work: Promise<unknown>): Promise<CliError[]> {
     await work;
     return [];
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     return [error];
   }
 }

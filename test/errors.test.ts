@@ -3,6 +3,7 @@ import {
   asCliError,
   CliError,
   doubt,
+  ensureCliError,
   FAILURES,
   type Failure,
   SeveralErrors,
@@ -84,6 +85,12 @@ test('exits with 7 after an unknown outcome and a failed run', () => {
     message: 'Could not terminate trainer.',
     mayBeBilling: true,
   });
+});
+
+test('throws on what is not a CliError', () => {
+  const bug = new TypeError('x is undefined');
+  expect(() => ensureCliError(bug)).toThrow(bug);
+  expect(ensureCliError(new CliError('refused', 'x'))).toBeUndefined();
 });
 
 test('reports the first of several equally serious errors', () => {

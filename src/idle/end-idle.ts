@@ -1,6 +1,6 @@
 import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt } from '../errors.ts';
+import { CliError, ensureCliError, isInterrupt } from '../errors.ts';
 import { endHeld } from '../instances/change/ending.ts';
 import { type Ended, endedRow } from '../instances/deadlines/reap.ts';
 import type { ServiceTime } from '../instances/deadlines/service-time.ts';
@@ -50,7 +50,7 @@ export async function endIdle(pass: Pass, context: Context): Promise<Ended[]> {
     try {
       return await journal.withIdle(one.id, one.rule, (held) => judgeOne(one, held, tools));
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
+      ensureCliError(error);
       if (isInterrupt(error)) return { error };
       warnUnjudged(one, error.message, context);
       return undefined;
@@ -148,7 +148,8 @@ async function lookAt(
       },
     );
   } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    ensureCliError(error);
+    if (isInterrupt(error)) throw error;
     warnUnjudged({ name }, error.message, context);
     return undefined;
   }

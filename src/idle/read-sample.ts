@@ -119,8 +119,8 @@ interface Tried {
 function failed(stderr: string, code: number, { name, tried, address, instance }: Tried): CliError {
   switch (troubleIn(stderr)) {
     case 'keys': {
-      const keys = (instance.ssh_keys ?? []).map((key) => key.name ?? key.id).join(', ');
-      const theirs = keys === '' ? '' : ` Its keys: ${keys}.`;
+      const keys = instance.ssh_keys?.map((key) => key.name ?? key.id).join(', ');
+      const theirs = keys ? ` Its keys: ${keys}.` : '';
       return new CliError('refused', `${name} refused ${tried}.${theirs}`);
     }
     case 'hostKey':

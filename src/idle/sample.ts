@@ -199,11 +199,9 @@ function least(a: Part<number>, b: Part<number>): Part<number> {
 }
 
 function isJobRunning(body: string): boolean | undefined {
-  const lines = body.split('\n').filter((line) => line.startsWith('gpucloud-run '));
-  if (!lines.includes('gpucloud-run ready')) return undefined;
-  const states = lines
-    .map((line) => line.split(' ')[1] ?? '')
-    .filter((word) => !['ready', 'home', 'rsync', 'tar'].includes(word));
+  const words: readonly string[] = body.match(/(?<=^gpucloud-run )\S*/gm) ?? [];
+  if (!words.includes('ready')) return undefined;
+  const states = words.filter((word) => !['ready', 'home', 'rsync', 'tar'].includes(word));
   if (states.includes('running')) return true;
   return states.every((word) => ['none', 'exited', 'lost'].includes(word)) ? false : undefined;
 }

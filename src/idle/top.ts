@@ -1,7 +1,7 @@
 import type { Instance } from '../api/index.ts';
 import { eachBounded, SSH_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { CliError, isInterrupt } from '../errors.ts';
+import { CliError, ensureCliError, isInterrupt } from '../errors.ts';
 import { idleTime } from '../instances/deadlines/idle-time.ts';
 import { isReadNow, readKnownInstances } from '../instances/known-instances.ts';
 import { instanceIn, readInstance } from '../instances/read.ts';
@@ -55,7 +55,8 @@ export async function readTop(
       });
       return { ...rowOf(target, instance, sample, faults), ...secondsOf(idle()) };
     } catch (error) {
-      if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+      ensureCliError(error);
+      if (isInterrupt(error)) throw error;
       faults.push(error);
       return { ...rowOf(target, instance, undefined, [], error), ...secondsOf(idle()) };
     }
@@ -68,7 +69,7 @@ async function running(context: Context): Promise<Wanted[]> {
   const api = await context.api();
   const how = { all: false, drives: api.drives.list(), now: context.clock.now() };
   const { rows, faults, driveFault } = await readKnownInstances(how, api, context);
-  for (const { message } of [...faults, ...(driveFault === undefined ? [] : [driveFault])]) {
+  for (const { message } of [...faults, ...(driveFault ? [driveFault] : [])]) {
     context.err.warn('incomplete', message);
   }
   return rows

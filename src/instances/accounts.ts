@@ -2,10 +2,11 @@ import { type ConfigFile, keyPlace, type Profile, profileOf } from '../config/fi
 import { replaceQuestion } from '../config/remedies.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context, ServiceAddress } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { failuresOf } from '../errors.ts';
 import type { Scope } from '../journal/index.ts';
 import { warnOfUnenforcedDeadlines } from './deadlines/unenforced.ts';
 import { isSignedInTo, maybeRunning, type OtherAccount } from './other-accounts.ts';
+import { accountText } from './rent/account.ts';
 
 /**
  * Returns the question to ask before a profile's key or address is replaced, or undefined if
@@ -55,7 +56,7 @@ export async function accountLeft(
   return {
     profile,
     scope,
-    who: `${account?.email ?? account?.name ?? account?.id ?? 'an unknown account'} (${service})`,
+    who: `${accountText(account) ?? 'an unknown account'} (${service})`,
     names: isKept ? [] : await maybeRunning(() => context.journalOf(scope)),
   };
 }
@@ -86,11 +87,7 @@ export async function learnKey(
   account: string,
   context: Context,
 ): Promise<void> {
-  try {
-    const journal = await context.journalOf({ service: baseUrl, apiKey });
-    await journal.learnAccount(account);
-  } catch (error) {
-    // Ignores a failure: the next command that rents or lists reads the account again.
-    if (!(error instanceof CliError)) throw error;
-  }
+  const opened = context.journalOf({ service: baseUrl, apiKey });
+  // Ignores a failure: the next command that rents or lists reads the account again.
+  await failuresOf(opened.then((journal) => journal.learnAccount(account)));
 }

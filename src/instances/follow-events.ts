@@ -1,7 +1,7 @@
 import type { Api, Instance, InstanceEvent } from '../api/index.ts';
 import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { CliError, MAY_BILL, throwAll, usageError } from '../errors.ts';
+import { asCliError, CliError, MAY_BILL, throwAll, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { local, spanText } from '../output/time.ts';
@@ -14,6 +14,7 @@ import { openResumeFile, type ResumeFile } from '../watch/resume.ts';
 import { LONGEST_WITHIN_MS } from '../watch/transient.ts';
 import type { Beginning } from './event-log.ts';
 import { instanceIn, readInstance } from './read.ts';
+import { titled } from './rent/preflight.ts';
 import type { Target } from './resolve.ts';
 
 interface FollowInput {
@@ -51,7 +52,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
   const otherEnds = new Map<string, CliError>();
   const logs = logsOf(targets, input, { api, signal, context, resume, otherEnds });
   const story = reporterOf(logs, context);
-  let flush = async () => true;
+  let flush: () => Promise<boolean>;
 
   async function* rows(): AsyncGenerator<InstanceEvent> {
     const stream = follow<InstanceLog, InstanceEvent>({
@@ -60,7 +61,7 @@ export async function followEvents(input: FollowInput, context: Context): Promis
       signal,
       interval: input.pollInterval,
       each: (some, work) => eachBounded(some, AT_ONCE, work),
-      shows: ({ type }) => input.type === undefined || input.type.includes(type ?? ''),
+      shows: ({ type }) => input.type === undefined || input.type.some((one) => one === type),
       isLast: ({ type }) => input.until !== undefined && type?.toUpperCase() === input.until,
       flush: () => flush(),
       onTaken: async () => resume?.save(savedOf(logs)),
@@ -164,8 +165,7 @@ function endOf(
 
 function endedElsewhere(target: Target, instance: Instance, wanted: string): CliError {
   const { id } = target;
-  const name = instance.name ?? target.name;
-  const who = name === id ? id : `${name} (${id})`;
+  const who = titled({ id, name: instance.name ?? target.name });
   return new CliError('otherEnd', `${who} is ${instance.status} and will not reach ${wanted}.`, {
     resource: id,
   });
@@ -175,14 +175,11 @@ function endedElsewhere(target: Target, instance: Instance, wanted: string): Cli
 function reporterOf(logs: readonly InstanceLog[], context: Context) {
   const { err, out } = context;
   const gone: CliError[] = [];
-  let progress = logs.length === 0 ? undefined : err.progress(`${named(logs)}: reading the log`);
+  const progress = err.progress(`${named(logs)}: reading the log`);
   let looks = 0;
 
   /** Stops the progress line, since it would interrupt the rows. */
-  function begin(): void {
-    progress?.done();
-    progress = undefined;
-  }
+  const begin = () => progress.done();
 
   const report: FollowReport<InstanceLog> = {
     lost(some, error) {
@@ -239,9 +236,8 @@ function interrupted(
   { until }: FollowInput,
   targets: readonly Target[],
   context: Context,
-): unknown {
-  const reason: unknown = context.signal.reason;
-  if (!(reason instanceof CliError)) return reason;
+): CliError {
+  const reason = asCliError(context.signal.reason);
   if (until === undefined) {
     return reason.failure === 'interrupted'
       ? reason.with(reason.message, { silent: true })

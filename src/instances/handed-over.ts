@@ -1,6 +1,6 @@
 import { linesIn } from '../command-line/input.ts';
 import type { Context } from '../context.ts';
-import { CliError, usageError } from '../errors.ts';
+import { ensureCliError, usageError } from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { instant, minuteText } from '../output/time.ts';
@@ -59,9 +59,9 @@ function rowsIn(text: string): HandedOver[] {
     const { id, name, ends_at, if_idle_seconds: idle, has_job, rescue = [] } = parsed.data;
     return {
       id,
-      name: name ?? id ?? '',
+      name: String(name ?? id),
       ends: {
-        ...(ends_at == null ? {} : { deadline: new Date(instant(ends_at) ?? 0).toISOString() }),
+        ...(ends_at == null ? {} : { deadline: new Date(Number(instant(ends_at))).toISOString() }),
         ...(idle == null ? {} : { if_idle: idle * 1000 }),
       },
       hasJob: has_job === true,
@@ -104,7 +104,7 @@ export async function takeOver(
   if (isOther(deadline, ends.deadline)) {
     context.err.warn(
       'incomplete',
-      `Not handed over: the deadline of ${name}. This computer keeps its own: ${minuteText(Date.parse(deadline ?? ''))}. To move it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
+      `Not handed over: the deadline of ${name}. This computer keeps its own: ${minuteText(Date.parse(String(deadline)))}. To move it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
     );
   }
   if (isOther(if_idle?.after, ends.if_idle)) {
@@ -117,7 +117,7 @@ export async function takeOver(
   try {
     await setDeadline({ id, name }, missing, journal, context);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     throw error.with(`Tracked ${name}, but not its deadline: ${error.message}`, {
       hint: `set it: ${gpucloud('instances', 'expire', typed, '--after', '4h')}`,
       resource: id,

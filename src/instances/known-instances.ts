@@ -5,7 +5,7 @@ import { type CliError, isOfOneReading } from '../errors.ts';
 import type { Journal, KnownInstance, OpenRequest, SeenInstance } from '../journal/index.ts';
 import type { ListedInstance } from '../json-results/instances.ts';
 import { gpucloud, gpucloudLine } from '../output/shell-line.ts';
-import { instant, relative } from '../output/time.ts';
+import { ago } from '../output/time.ts';
 import { resourceId } from '../rules/names.ts';
 import { GONE, IN_FLIGHT, isTerminated, mayBill, UNKNOWN, UNREAD } from '../rules/statuses.ts';
 import { idleTime } from './deadlines/idle-time.ts';
@@ -99,7 +99,7 @@ export async function readKnownInstances(
     context.err.note(`Found an instance through its drive and added it to the list: ${id}.`);
   }
   // Omits terminated archived instances. Drives may still name them.
-  const isOver = ({ id, status }: Listed) => archived.has(id ?? '') && isTerminated(status);
+  const isOver = ({ id, status }: Listed) => isTerminated(status) && archived.has(String(id));
   const rows = [...(await reading), ...attached.filter((row) => !isOver(row))];
   const lost = known.unknown.map((rental) => unknownRow(rental, now, context.flags.profile));
   const inFlight = known.inFlight.map((rental) => inFlightRow(rental, now));
@@ -220,11 +220,6 @@ function lastValues(last: SeenInstance | undefined, fields: readonly (typeof KEP
 
 function lastSeen(last: SeenInstance | undefined, now: number): string {
   return last === undefined ? 'never seen' : `${last.status} ${ago(last.seen_at, now)}`;
-}
-
-function ago(time: string, now: number): string {
-  const then = instant(time);
-  return then === undefined ? 'once' : relative(then, now);
 }
 
 function unknownRow(request: OpenRequest, now: number, profile: string | undefined): Listed {

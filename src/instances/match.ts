@@ -49,8 +49,8 @@ export function matchInstance(
   return match(typed, known, (fitting, by) => {
     const living = fitting.filter(({ last }) => !isTerminated(last?.status));
     const over = fitting.filter(({ last }) => isTerminated(last?.status));
-    const order = [living.filter(({ untracked }) => !untracked), living, over.filter(isOwn), over];
-    const first = order.find(({ length }) => length > 0) ?? [];
+    const order = [living.filter(({ untracked }) => !untracked), living, over.filter(isOwn)];
+    const first = order.find(({ length }) => length > 0) ?? over;
     if (by === 'beginning' || !isChange || first.some(isOwn)) return first;
     return [...new Set([...over.filter(isOwn), ...first])];
   });

@@ -1,14 +1,14 @@
 import { keyPlace, type Profile } from '../config/file.ts';
 import { isHome } from '../config/resolve.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { ensureCliError } from '../errors.ts';
 import { accountsIn, type Journal, type Scope } from '../journal/index.ts';
 import { gpucloud } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
 import { isSameName } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
 import { faultOf } from '../system/error-code.ts';
-import { serviceName } from './rent/account.ts';
+import { accountText, serviceName } from './rent/account.ts';
 
 /** An account of this computer, other than the active one, whose instances may bill. */
 export interface OtherAccount {
@@ -31,8 +31,8 @@ export async function maybeRunning(open: () => Promise<Journal>): Promise<string
     const alive = instances.filter(({ last }) => mayBill(last?.status));
     return [...unknown, ...alive].map(({ name }) => name);
   } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
+    ensureCliError(error);
+    return [];
   }
 }
 
@@ -59,14 +59,10 @@ export async function otherAccounts(context: Context, typed = ''): Promise<Other
     const names = await maybeRunning(() => context.journalOf(scope));
     if (names.length === 0) continue;
     names.sort((a, b) => Number(isSameName(b, typed)) - Number(isSameName(a, typed)));
-    const who = accountText(profiles[profile ?? '']?.account, scope);
+    const who = clamp(accountText(profiles[profile ?? '']?.account) ?? scope.account, 40);
     found.push({ scope, names, ...aboutOther({ ...scope, who, names, profile, overriding }) });
   }
   return found;
-}
-
-function accountText(account: Profile['account'], scope: Scope): string {
-  return clamp(account?.email ?? account?.name ?? scope.account ?? '', 40);
 }
 
 function aboutOther(of: {

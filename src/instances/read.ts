@@ -1,6 +1,12 @@
 import type { Api, CallOptions, Instance } from '../api/index.ts';
 import { NEVER_USED } from '../command-line/hints.ts';
-import { CliError, isOfOneReading, MAY_BILL, SeveralErrors } from '../errors.ts';
+import {
+  type CliError,
+  ensureCliError,
+  isOfOneReading,
+  MAY_BILL,
+  SeveralErrors,
+} from '../errors.ts';
 import type { Journal } from '../journal/index.ts';
 import { idKey } from '../rules/names.ts';
 import { mayBill } from '../rules/statuses.ts';
@@ -49,9 +55,9 @@ export async function markBilling(
   open: (() => Promise<Pick<Journal, 'instance' | 'account'>>) | undefined,
 ): Promise<CliError> {
   if (error instanceof SeveralErrors) {
-    const { errors, summary } = error;
-    const [first, ...more] = await Promise.all(errors.map((one) => markBilling(one, open)));
-    return new SeveralErrors([first ?? error, ...more], summary);
+    const [first, ...more] = error.errors;
+    const mark = (one: CliError) => markBilling(one, open);
+    return new SeveralErrors(await Promise.all([mark(first), ...more.map(mark)]), error.summary);
   }
   const { request, resource = '', mayBeBilling, message } = error;
   if (mayBeBilling || !request?.operation.includes(' /instances/{id}')) return error;
@@ -65,8 +71,8 @@ export async function markBilling(
     }
     if (!mayBill(found.instance.last?.status)) return error;
   } catch (unread) {
-    if (unread instanceof CliError) return error;
-    throw unread;
+    ensureCliError(unread);
+    return error;
   }
   const text = isGone(error) ? `${message} ${MAY_BILL}` : message;
   return error.with(text, { mayBeBilling: true });

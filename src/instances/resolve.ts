@@ -2,7 +2,7 @@ import { onCancel } from '../command-line/confirm.ts';
 import { recoverLine } from '../command-line/hints.ts';
 import { checked } from '../command-line/parse.ts';
 import type { Context } from '../context.ts';
-import { CliError, doubt, throwAll, usageError } from '../errors.ts';
+import { CliError, doubt, ensureCliError, throwAll, usageError } from '../errors.ts';
 import type { Known, KnownInstance, OpenRequest } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
 import { gpucloud } from '../output/shell-line.ts';
@@ -140,7 +140,8 @@ export async function findEach(
       const target = await find(text, purpose);
       found.set(target.id, target);
     } catch (error) {
-      if (!(error instanceof CliError) || error.failure !== 'notFound') throw error;
+      ensureCliError(error);
+      if (error.failure !== 'notFound') throw error;
       missing.push(error);
     }
   }

@@ -1,7 +1,7 @@
 import type { Api, Instance } from '../api/index.ts';
 import { createGate, type Gate, READS_AT_ONCE } from '../concurrency.ts';
 import type { Context } from '../context.ts';
-import { asCliError, CliError, type LoggedEvent } from '../errors.ts';
+import { asCliError, CliError, ensureCliError, type LoggedEvent } from '../errors.ts';
 import { mask } from '../output/mask.ts';
 import { clockTime, inSeconds } from '../output/time.ts';
 import { SECRETS } from '../rules/secrets.ts';
@@ -69,7 +69,7 @@ export async function waitFor(
   const { target, until, after, signal = context.signal, gate = createGate(1) } = awaited;
   const ended = { ...awaited, profile: context.flags.profile };
   const failed = (error: unknown) => {
-    throw error instanceof CliError ? withBill(error, ended, undefined) : error;
+    throw withBill(asCliError(error), ended, undefined);
   };
   const api = await context.api().catch(failed);
   const isSsh = until === 'ssh';
@@ -174,7 +174,7 @@ async function lastEvents(id: string, api: Api): Promise<LoggedEvent[]> {
         message: String(message ?? ''),
       }));
   } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
+    ensureCliError(error);
+    return [];
   }
 }

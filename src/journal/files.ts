@@ -166,8 +166,8 @@ export function serviceFolder(service: string): string {
 
 /** Returns the service of a folder that {@link serviceFolder} named. */
 function serviceIn(folder: string): string {
-  const isHttp = folder.startsWith('http@');
-  return `${isHttp ? 'http' : 'https'}://${nameIn(isHttp ? folder.slice('http@'.length) : folder)}`;
+  const [, isHttp, name = ''] = /^(http@)?(.*)$/s.exec(folder) ?? [];
+  return `${isHttp ? 'http' : 'https'}://${nameIn(name)}`;
 }
 
 /** Returns a key's fingerprint. It doesn't reveal the key. */

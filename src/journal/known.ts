@@ -1,5 +1,5 @@
 import type { Instance } from '../api/index.ts';
-import { CliError, failuresOf } from '../errors.ts';
+import { CliError, ensureCliError, failuresOf } from '../errors.ts';
 import { faultOf } from '../system/error-code.ts';
 import { UNTIL_ABANDONED, withLock } from '../system/lock.ts';
 import type { Deadline, Ends, Found, Known } from './contract.ts';
@@ -71,7 +71,7 @@ export function known(store: Store) {
     try {
       return find(id)?.record;
     } catch (error) {
-      if (!(error instanceof CliError)) throw error;
+      ensureCliError(error);
       return undefined;
     }
   }

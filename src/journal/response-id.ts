@@ -31,5 +31,5 @@ export function responseId(text: string): ResponseId | undefined {
 }
 
 function fieldOf(value: unknown, field: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, field) : undefined;
+  return Reflect.get(Object(value), field);
 }

@@ -83,11 +83,15 @@ export function openStore(settings: JournalSettings) {
         return await work();
       } catch (error) {
         if (error instanceof CliError) throw error;
-        const words = error instanceof Error ? error.message : String(error);
-        throw new CliError('storage', `Could not ${what} the list of rented instances: ${words}`, {
-          hint: `${remedyOf(error, root)}, or set GPUCLOUD_STATE_DIR to another folder`,
-          cause: error,
-        });
+        const { message } = Object(error);
+        throw new CliError(
+          'storage',
+          `Could not ${what} the list of rented instances: ${message}`,
+          {
+            hint: `${remedyOf(error, root)}, or set GPUCLOUD_STATE_DIR to another folder`,
+            cause: error,
+          },
+        );
       }
     };
   }

@@ -69,7 +69,7 @@ export async function serve(
     );
   const ends = (one: KnownInstance) => !flags.keep || lateness(one, context) >= 0;
   // First what no call ends, since the client may kill this process within seconds.
-  const first = endAll((one) => ends(one) && !calls.running.has(one.session?.call ?? 0));
+  const first = endAll((one) => ends(one) && !calls.running.has(Number(one.session?.call)));
   await Promise.allSettled([first, watching, ...calls.running.values()]);
   // The second time reports what may still be billing.
   const left = await endAll(ends).catch((thrown) => {

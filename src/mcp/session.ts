@@ -82,7 +82,7 @@ export async function purseShown({ limits, journal }: Renting): Promise<object> 
 
 /** Returns how long a deadline has passed, in milliseconds; NaN without one. */
 export function lateness({ deadline }: KnownInstance, { serviceClock }: Context): number {
-  return serviceClock.now() - Date.parse(deadline ?? '');
+  return serviceClock.now() - Date.parse(String(deadline));
 }
 
 /**

@@ -16,6 +16,12 @@ export function instant(text: string | null | undefined): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
+/** Formats how long ago a stored time was: `3 min ago`, or `once` if it is unreadable. */
+export function ago(time: string, now: number): string {
+  const then = instant(time);
+  return then === undefined ? 'once' : relative(then, now);
+}
+
 /**
  * Formats a distance from now, rounded towards now: `3 min ago`, `2 days ago`, `in 5 h 59 min`. A
  * deadline has two units, since a whole hour costs money.

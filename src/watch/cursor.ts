@@ -36,12 +36,12 @@ export function createCursor(saved?: SavedCursor, { kept = KEPT } = {}) {
   /** Drops many IDs in one rare batch, so each event is sorted only a few times. */
   function forget(): void {
     const newestFirst = [...known].sort(([, a], [, b]) => b - a);
-    const timeAt = (at: number) => newestFirst[at]?.[1];
+    const timeAt = (at: number) => Number(newestFirst[at]?.[1]);
     let cut = kept;
     while (cut < 1.5 * kept && timeAt(cut) === timeAt(cut - 1)) cut += 1;
     // More events share this time than the cursor can keep, so drop some of them.
     if (timeAt(cut) === timeAt(cut - 1)) cut = kept;
-    horizon = Math.max(horizon, timeAt(cut) ?? horizon);
+    horizon = Math.max(horizon, timeAt(cut));
     for (const [id] of newestFirst.slice(cut)) known.delete(id);
   }
 

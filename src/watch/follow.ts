@@ -1,4 +1,4 @@
-import { CliError } from '../errors.ts';
+import { type CliError, ensureCliError } from '../errors.ts';
 import type { Clock } from '../system/clock.ts';
 import type { Follower, Look as LogLook } from './follower.ts';
 import type { DatedEvent, LogEvent, Walk } from './log-walk.ts';
@@ -88,11 +88,10 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   const ending = new Set<L>();
   const noted = new Set<L>();
   let open = options.logs;
-  if (open.length === 0) return;
 
   const pace = createPace(options.interval, clock);
   const rounds = poll({
-    read: () => options.each(open, (log) => lookAt<L, E>(log, ending, signal)),
+    read: () => options.each(open, (log) => lookAt<L, E>(log, ending)),
     interval: options.interval,
     pauseAfter: (looks) =>
       pace(looks.some((look) => 'walk' in look && (look.hasEnded || look.walk.news.length > 0))),
@@ -150,15 +149,14 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-/** The poll itself throws when the signal aborts. */
+/** The poll itself throws when the signal aborts. A look holds the faults of its logs. */
 async function* untilAborted<T>(
   turns: AsyncIterable<Turn<T>>,
   signal: AbortSignal,
 ): AsyncGenerator<T, void> {
   try {
     for await (const turn of turns) {
-      if ('fault' in turn) throw turn.fault;
-      yield turn.value;
+      if ('value' in turn) yield turn.value;
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -168,7 +166,6 @@ async function* untilAborted<T>(
 async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
   log: L,
   ending: ReadonlySet<L>,
-  signal: AbortSignal,
 ): Promise<Look<L, E>> {
   try {
     const hasEnded = ending.has(log) || (await log.hasEnded?.()) === true;
@@ -176,9 +173,8 @@ async function lookAt<L extends FollowedLog<E>, E extends LogEvent>(
     const walk = await log.look({ isSweep: hasEnded });
     return { log, walk, hasEnded };
   } catch (error) {
-    if (error instanceof CliError) return { log, error };
-    if (signal.aborted) return { log, error: new CliError('interrupted', 'Interrupted.') };
-    throw error;
+    ensureCliError(error);
+    return { log, error };
   }
 }
 

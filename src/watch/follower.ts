@@ -45,7 +45,7 @@ export function createFollower<E extends LogEvent>({
       cursor,
       {
         depth,
-        now: () => clock.now(),
+        now: clock.now,
         ...(since === undefined ? {} : { since }),
       },
     );

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import type { Instance } from '../api/index.ts';
-import { CliError } from '../errors.ts';
+import { CliError, ensureCliError } from '../errors.ts';
 import type { Verdict } from '../rules/rule.ts';
 import { sshHost, sshPort, sshUser } from '../rules/ssh.ts';
 
@@ -71,8 +71,8 @@ export function knownSshEndpoint(instance: Enterable, user?: string): SshEndpoin
   try {
     return sshEndpoint(instance, { user });
   } catch (error) {
-    if (error instanceof CliError) return undefined;
-    throw error;
+    ensureCliError(error);
+    return undefined;
   }
 }
 

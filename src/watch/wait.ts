@@ -85,7 +85,7 @@ export async function waitForStatus<T extends Watched>(wait: Wait<T>): Promise<T
       if (requested > 0 && requested > left()) throw pauseTooLong(fault, requested, left(), last);
       wait.onFault?.(fault, elapsed(), Math.min(pause, Math.max(requested, left())));
     }
-    if (left() <= 0) throw deadline(wait, last);
+    if (left() <= 0) break;
   }
   throw deadline(wait, last);
 }
@@ -111,8 +111,8 @@ function pauseTooLong(
       retryable: true,
       retryAfterMs: requested,
       cause: fault,
-      ...(fault.httpStatus === undefined ? {} : { httpStatus: fault.httpStatus }),
-      ...(last === undefined ? {} : { resource: last.id }),
+      httpStatus: fault.httpStatus,
+      resource: last?.id,
     },
   );
 }
@@ -128,7 +128,7 @@ function deadline<T extends Watched>(wait: Wait<T>, last: T | undefined): CliErr
         : `The instance is not ${target} after ${time}; it was last seen ${last.status}.`;
   return new CliError('deadline', message, {
     retryable: true,
-    ...(last === undefined ? {} : { resource: last.id }),
+    resource: last?.id,
   });
 }
 

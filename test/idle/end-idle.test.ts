@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import {
   CREATE,
   type DeadlineWorld,
@@ -255,6 +256,25 @@ describe('reap', () => {
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     expect(both.flatMap(({ stdout }) => JSON.parse(stdout))).toHaveLength(1);
     expect(terminations()).toBe(1);
+  });
+
+  test.each<[string, (signal: AbortController) => void]>([
+    ['an instance that does not respond', () => undefined],
+    ['Ctrl-C', (stop) => stop.abort(new CliError('interrupted', 'Interrupted.'))],
+  ])('keeps an instance whose check is stopped by %s', async (_what, onLimit) => {
+    await rent(...RULE);
+    expect(await passes(2)).toEqual([]);
+    pass(25);
+    ssh.ssh(PORT, 'exec sleep 30');
+    const [stop, second] = [new AbortController(), new AbortController()];
+    const really = world.clock.sleep;
+    world.clock.sleep = async (milliseconds, signal) => {
+      if (milliseconds !== 20_000) return really(milliseconds, signal);
+      onLimit(stop);
+    };
+    const interrupts = { first: stop.signal, second: second.signal };
+    await world.cli(REAP, { env: ssh.env, interrupts });
+    expect(terminations()).toBe(0);
   });
 
   test('retries a refused termination in the next reap', async () => {

@@ -82,10 +82,10 @@ test.each<[string, string, keyof Sample, unknown]>([
 
 test('parses missing values of the GPU driver as null', () => {
   const name = 'NVIDIA A100-SXM4-40GB MIG 1g.5gb';
-  const line = `1, ${name}, [N/A], [Not Supported], 40960, N/A, [Unknown Error]`;
+  const line = `1, ${name}, [N/A], [Not Supported], [N/A], N/A, [Unknown Error]`;
   const missing = { utilization_percent: null, memory_used_mib: null, temperature_c: null };
   expect(parseSample(probeOutput({ cards1: line }), 1).cards).toEqual({
-    value: [[{ ...missing, index: 1, name, memory_total_mib: 40960, power_w: null }]],
+    value: [[{ ...missing, index: 1, name, memory_total_mib: null, power_w: null }]],
   });
 });
 

@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
-import { ok } from '../support/service.ts';
+import { type Answer, no, ok } from '../support/service.ts';
+import { PARTS } from './probe-output.ts';
 import { type FakeSsh, fakeSsh, realSleeps } from './usage-world.ts';
 
 type Sleep = ReturnType<typeof realSleeps>['sleep'];
@@ -14,21 +16,22 @@ const idOf = (number: number) =>
 let ssh: FakeSsh;
 let world: World;
 let boxes: Record<string, unknown>[];
+let drives: Answer;
 let sleep: Sleep;
 
 beforeEach(async () => {
   ssh = fakeSsh();
   boxes = [];
+  drives = ok([]);
   const clock = realSleeps();
   sleep = clock.sleep;
   world = await createWorld({
     clock: { ...clock, sleep: (...given) => sleep(...given) },
     handler: ({ path }) => {
-      if (path === '/ssh-keys' || path === '/storage/drives') return ok([]);
+      if (path === '/storage/drives') return drives;
+      if (path === '/ssh-keys') return ok([]);
       const box = boxes.find(({ id }) => path === `/instances/${id}`);
-      return box === undefined
-        ? { status: 404, body: { statusCode: 404, message: 'no', error: 'Not Found' } }
-        : ok(box);
+      return box === undefined ? no(404, 'no') : ok(box);
     },
   });
 });
@@ -62,7 +65,8 @@ test('prints both cards of an instance as JSON and CSV', async () => {
   ssh.program(
     1,
     'nvidia-smi',
-    "printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, [N/A], 81920, 31, [N/A]'",
+    `printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, [N/A], 81920, 31, [N/A]'
+echo '${PARTS.cpu2}' >$GPUCLOUD_PROC/stat`,
   );
   await top([id, '--json']);
   await top([id, '-o', 'csv', '--columns', 'name,index,utilization_percent,price_per_hour']);
@@ -112,8 +116,11 @@ test('draws a table with colours and warnings in a terminal', async () => {
 test('reports the key that an instance refused', async () => {
   const ssh_keys = [{ id: 'key-1', name: 'laptop' }, { id: 'key-2' }];
   const id = add(1, { name: null, ssh_keys });
-  ssh.ssh(1, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
+  const others = [add(2, { ssh_keys: undefined }), add(3, { ssh_keys: [] })];
+  for (const port of [1, 2, 3])
+    ssh.ssh(port, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
   await top([id, '--json']);
+  for (const other of others) await top([other, '--json']);
   await top([id, '--json', '--identity', '/dev/null']);
 });
 
@@ -131,11 +138,13 @@ test.each([
 test('exits with 10 but prints the other cells of a row if nvidia-smi is missing', async () => {
   const id = add(1);
   ssh.program(1, 'nvidia-smi', 'exit 127');
+  ssh.write(1, 'proc/stat', '');
   await top([id, '--json']);
 });
 
 test('exits with 5 in top for an instance without SSH, and with 3 for an unknown instance', async () => {
   await top([add(1, { status: 'STOPPED' }), '--json']);
+  await top([idOf(2), '--json']);
   await top(['nobody']);
 });
 
@@ -147,6 +156,21 @@ test('lists only running instances by default, or suggests instances create', as
     await world.cli(['instances', 'track', id]);
   }
   await top(['--json']);
+  drives = no(404, 'no drives');
+  await top(['--json']);
+});
+
+test('stops at Ctrl-C without a row', async () => {
+  const stop = new AbortController();
+  const id = add(1);
+  sleep = (_milliseconds, signal) => {
+    stop.abort(new CliError('interrupted', 'Interrupted.'));
+    return new Promise((_resolve, reject) =>
+      signal?.addEventListener('abort', () => reject(signal.reason)),
+    );
+  };
+  const interrupts = { first: stop.signal, second: new AbortController().signal };
+  await top([id, '--json'], { interrupts });
 });
 
 /** Ends the time limit once all instances but one have responded, even on a slow computer. */
@@ -171,7 +195,7 @@ function limitOfTheLast(count: number): Sleep {
 }
 
 test('reports instances that hang or flood their output, and reads the other instances', async () => {
-  const ids = Array.from({ length: 20 }, (_, at) => add(at + 1));
+  const ids = Array.from({ length: 20 }, (_, at) => add(at + 1, at === 3 ? { name: null } : {}));
   // Ignores SIGTERM, as a stuck ssh may.
   ssh.ssh(4, "trap '' TERM; sleep 30 & wait; sleep 30");
   ssh.ssh(9, 'exec yes');
@@ -185,7 +209,7 @@ test.each([
 ])('prints JSON lines with --watch %j when not in a terminal', async (more, row) => {
   const id = add(1);
   const stop = new AbortController();
-  const { CliError } = await import('../../src/errors.ts');
+
   const interrupts = { first: stop.signal, second: new AbortController().signal };
   const really = sleep;
   let sleeps = 0;

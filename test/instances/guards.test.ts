@@ -312,25 +312,6 @@ describe('--max-burn after the response', () => {
     await refusal(create('box-2'));
   });
 
-  test.each(['-5.00', 'free', 'Infinity', null])(
-    'counts the price %j as exceeding',
-    async (price) => {
-      await offerAt(price);
-      const { code, stderr } = await create('box-1');
-      expect(code).toBe(1);
-      expect(stderr).toContain(
-        'has an unreadable price, which counts as over --max-burn 500.00 of profile',
-      );
-    },
-  );
-
-  test('says nothing within the guard', async () => {
-    await offerAt('500.00');
-    const { code, stderr } = await create('box-1');
-    expect(code).toBe(0);
-    expect(stderr).not.toContain('guard_exceeded');
-  });
-
   test('terminates the new instance with --enforce-max-burn, and no other', async () => {
     await rented('keep');
     await offerAt('900.00');

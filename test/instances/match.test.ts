@@ -52,6 +52,7 @@ describe('matchInstance', () => {
     ['two living names', [one, { id: U2, name: 'One' }], 'one', 'name', [U1, U2], [U1, U2]],
     ['a living and a TERMINATED name', [ended, two], 'one', 'name', [U2], [U2]],
     ['two TERMINATED names', [ended, over(two)], 'one', 'name', [U1, U2], [U1, U2]],
+    ['a TERMINATED name only read', [over(read)], 'one', 'name', [U2], [U2]],
     ['a tracked and an untracked name', [one, untracked], 'one', 'name', [U1], [U1]],
     ['an untracked name', [untracked], 'one', 'name', [U2], [U2]],
     ['an ended own name and a living one only read', [ended, read], 'one', 'name', [U2], [U1, U2]],

@@ -1,7 +1,9 @@
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deadlinePath, idlePath, rescuePath } from '../../src/journal/deadlines.ts';
-import { fileName, nameIn, serviceFolder } from '../../src/journal/files.ts';
+import { accountsIn, fileName, nameIn, serviceFolder } from '../../src/journal/files.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
@@ -43,6 +45,18 @@ test('shortens long names to different file names', () => {
   const [one, other] = ['a', 'b'].map((end) => fileName(`${'Ж'.repeat(300)}${end}`));
   expect(one).not.toBe(other);
   expect([one, fileName('x'.repeat(151))].map((name) => name?.length)).toEqual([150, 150]);
+});
+
+test('lists the accounts of this computer, except those of the sandbox', async () => {
+  const state = await temporaryFolder();
+  expect(accountsIn(state)).toEqual([]);
+  for (const one of ['api.example.com/%55ser', 'http@127.0.0.1%3a80/u', 'a/@keys', '@sandbox/u'])
+    await mkdir(join(state, 'journal', one), { recursive: true });
+  expect(accountsIn(state)).toEqual([
+    { service: 'https://api.example.com', account: 'User' },
+    { service: 'http://127.0.0.1:80', account: 'u' },
+  ]);
+  expect([nameIn('%e4x'), nameIn(`long+${'a'.repeat(32)}`)]).toEqual(['%e4x', 'long']);
 });
 
 test('names a service folder after scheme, host, port and path', () => {

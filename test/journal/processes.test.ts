@@ -1,11 +1,12 @@
 import { once } from 'node:events';
 import fs from 'node:fs';
-import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { JournalSettings } from '../../src/journal/index.ts';
+import { openNamedInstances } from '../../src/journal/names.ts';
 import { requestNamed } from '../../src/journal/requests.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
@@ -13,6 +14,7 @@ import { journalIn, RENTAL as request } from '../support/journal.ts';
 import { runs } from '../support/random.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const OTHER = '3f0c5d9e-1111-4222-8333-444455557777';
 const NOBODY = new Set<string>();
 
 let state: string;
@@ -31,8 +33,8 @@ async function opened(own = journal()) {
   return found;
 }
 
-const requestPath = (file: string) =>
-  join(state, 'journal', '@sandbox', 'user-1', 'requests', `${file}.json`);
+const folder = (...names: string[]) => join(state, 'journal', '@sandbox', 'user-1', ...names);
+const requestPath = (file: string) => folder('requests', `${file}.json`);
 
 test('ignores a copied request, since its name is not that of its file', async () => {
   await journal().open(request, NOBODY);
@@ -55,6 +57,34 @@ test('reserves a name for one of several requests, without hard links', async ()
   const opened = await Promise.all([1, 2, 3].map(() => journal().open(request, NOBODY)));
   expect(opened.filter((one) => one !== undefined)).toHaveLength(1);
   expect(await journal().requests()).toMatchObject([{ name: 'trainer', offer_id: 'offer-1' }]);
+});
+
+test.each([
+  ['openSync', 'EACCES'],
+  ['openSync', 'EEXIST'],
+  ['writeFileSync', 'ENOSPC'],
+  ['fsyncSync', 'EIO'],
+] as const)('leaves no request if %s fails with %s, without hard links', async (step, code) => {
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  await opened();
+  await journal().forget((await journal().requests())[0]?.uid ?? '');
+  const fail = (failing: string) => () => {
+    throw Object.assign(new Error(failing), { code: failing });
+  };
+  vi.spyOn(fs, 'linkSync').mockImplementation(() => {
+    vi.spyOn(fs, step).mockImplementationOnce(fail(code));
+    syncBuiltinESMExports();
+    return fail('ENOTSUP')();
+  });
+  syncBuiltinESMExports();
+  const outcome = await journal()
+    .open(request, NOBODY)
+    .catch(({ failure, cause }) => [failure, cause.code]);
+  expect(outcome).toEqual(code === 'EEXIST' ? undefined : ['storage', code]);
+  expect(fs.readdirSync(dirname(requestPath('trainer')))).toEqual([]);
 });
 
 test('finds a name free or taken while other processes create and resolve its request', async () => {
@@ -123,4 +153,35 @@ test('keeps a request if an untracked earlier request is refused late', async ()
   const second = await opened();
   await first.notMade();
   expect(await journal().requests()).toMatchObject([{ uid: second.uid }]);
+});
+
+test('reads an instance of two folders once, and its deadline without its account', async () => {
+  const deadline = '2026-01-15T16:00:00.000Z';
+  await journal().add(ID, 'track', { id: ID, name: 'one', status: 'ACTIVE' });
+  await journal().withDeadline(ID, ({ set }) => set('one', { deadline }));
+  await mkdir(folder('archive'));
+  const text = await readFile(folder('instances', `${ID}.json`), 'utf8');
+  await writeFile(folder('archive', `${ID}.json`), text.replaceAll('one', 'two'));
+  await writeFile(folder('instances', 'notes.txt'), text);
+  const { instances } = await journal().read({ archived: true });
+  expect(instances).toMatchObject([{ name: 'one', archived: false, deadline }]);
+  const scope = { service: 'sandbox', apiKey: 'k' };
+  const names = openNamedInstances({ state, scope, clock });
+  const named = (name: string) => ({ id: ID, name, status: 'ACTIVE' });
+  expect([names.in('instances'), names.find(ID)]).toEqual([[named('one')], named('one')]);
+  const ofAll = journal({ scope });
+  expect([await ofAll.ends(ID), await ofAll.ends(OTHER)]).toMatchObject([
+    { deadline },
+    { deadline: null },
+  ]);
+});
+
+test('is not archived over a folder, nor judged by two processes at once', async () => {
+  await journal().add(ID, 'track');
+  await mkdir(folder('archive', `${ID}.json`, 'x'), { recursive: true });
+  await expect(journal().untrack(ID)).rejects.toMatchObject({ failure: 'storage' });
+  const judge = (work: () => Promise<unknown>) =>
+    journal().withIdle(ID, { after: 60_000, uid: 'r' }, work);
+  expect(await judge(() => judge(async () => 'judged twice'))).toBeUndefined();
+  expect(await judge(async () => 'judged')).toBe('judged');
 });

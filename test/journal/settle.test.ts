@@ -1,5 +1,5 @@
 import fs from 'node:fs';
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
@@ -66,6 +66,30 @@ describe('settle', () => {
       expect(await ends()).toBe(later);
     },
   );
+});
+
+test('resolves or forgets nothing that is no longer open', async () => {
+  const { uid } = await opened();
+  await journal().settle('nobody', ID);
+  await journal().forget('nobody');
+  expect(await journal().read()).toMatchObject({ instances: [], unknown: [{ uid }] });
+});
+
+test.each([
+  ['has ended', async () => journal().observeStatus(ID, 'TERMINATED'), false],
+  ['can not get its deadline', async () => {}, true],
+])('removes the request of an instance that %s: %s', async (_what, change, isKept) => {
+  const folder = join(state, 'journal', '@sandbox', 'user-1');
+  const made = await opened('2026-01-15T16:00:00.000Z');
+  const path = join(folder, 'requests', 'trainer.json');
+  const text = await readFile(path, 'utf8');
+  await made.made(ID);
+  await change();
+  await writeFile(path, text);
+  await rm(join(folder, 'deadlines'), { recursive: true, force: true });
+  if (isKept) await writeFile(join(folder, 'deadlines'), '');
+  expect(await journal().requests()).toEqual([]);
+  expect([fs.existsSync(path), fs.existsSync(join(folder, 'deadlines'))]).toEqual([isKept, isKept]);
 });
 
 test('throws wrongState for an instance that another request created', async () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
+import { follow } from '../../src/watch/follow.ts';
 import { record, SOAK } from '../faults/tools.ts';
+import { manualClock } from '../support/clock.ts';
 import { fc, runs } from '../support/random.ts';
 import { anyShuffledStory, anyStory, brokenPromises, type Story } from './following.ts';
 
@@ -53,6 +56,21 @@ const FOUND: [Story][] = [
 function arrive(count: number, later = 0) {
   return { kind: 'arrive', count, later } as const;
 }
+
+test.each([new TypeError('a bug'), new CliError('authentication', 'no')])(
+  'ends at %s, which no other read would avoid',
+  async (fault) => {
+    const fail = async () => {
+      throw fault;
+    };
+    const logs = [{ hasStarted: () => true, look: fail, take: fail }];
+    const { signal } = new AbortController();
+    const options = { logs, signal, interval: 1, clock: manualClock(), report: {} };
+    const each = (all: object[], work: (one: object) => Promise<unknown>) =>
+      Promise.all(all.map(work));
+    await expect(follow({ ...options, each } as never).next()).rejects.toBe(fault);
+  },
+);
 
 describe('following logs that change while they are read', () => {
   test(`prints each event once, in order of time (${RUNS} stories)`, {

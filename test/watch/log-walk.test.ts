@@ -144,8 +144,23 @@ describe('walkLog', () => {
       { id: 'y', created_at: null },
       event('a', 1),
     ];
-    const found = await walk(reader(() => log).read);
-    expect(ids(found)).toEqual(['a', 'y', 'x', 'b', 'c']);
+    expect(ids(await walk(reader(() => log).read))).toEqual(['a', 'y', 'x', 'b', 'c']);
+    const timeless = ['d', 'c', 'b', 'a'].map((id) => ({ id }));
+    const { news, isWhole } = await walk(reader(() => timeless, 2).read);
+    const dated = ['a', 'b', 'c', 'd'].map((id) => ({ id, time: now(), event: { id } }));
+    expect({ news, isWhole }).toEqual({ news: dated, isWhole: true });
+  });
+
+  test('finds a late event that arrives among known events during the walk', async () => {
+    const log = logOf(40);
+    const late = [event('late', 31.7), event('missed', 31.5)];
+    const changed = log.toSpliced(9, 0, ...late.toReversed());
+    const found = await walk(
+      async (page) => pageOf(page === 1 ? log : changed, page, 10),
+      memoryOf(log),
+      { depth: 15 },
+    );
+    expect(ids(found)).toEqual(['late']);
   });
 
   test('sorts a log with times out of order', async () => {

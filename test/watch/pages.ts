@@ -4,6 +4,7 @@ export interface TestEvent {
   readonly id: string;
   readonly created_at?: string | null;
   readonly type?: string;
+  readonly instance_id?: string;
 }
 
 /** Returns the time this many seconds after `2026-01-15T12:00:00Z`. */

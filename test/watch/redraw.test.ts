@@ -83,7 +83,9 @@ async function frames(reads: readonly Read[], { isOver, endsAfter }: More = {}) 
     rows: () => [],
     view: {},
     faultsIn: ({ faults = [] }: Read) => faults,
-    warnings: ({ warnings = [] }: Read) => warnings.map((message) => ({ code: 'x', message })),
+    ...(reads.some((read) => read.warnings) && {
+      warnings: ({ warnings = [] }: Read) => warnings.map((message) => ({ code: 'x', message })),
+    }),
     ...(isOver && { isOver }),
   };
   const watched = watch(watching as never, 2_000, context as unknown as Context).then(

@@ -39,6 +39,14 @@ describe('the file of --resume', () => {
     expect((await openResumeFile(file)).of('a')).toEqual(cursor);
   });
 
+  test('names the fault of a --resume file that can not be read', async () => {
+    await writeFile(file, '');
+    await expect(openResumeFile(join(file, 'x'))).rejects.toMatchObject({
+      failure: 'storage',
+      message: `--resume "${join(file, 'x')}": can't read the file (ENOTDIR).`,
+    });
+  });
+
   const whole = JSON.stringify({
     kind: 'gpucloud-follow',
     version: 1,

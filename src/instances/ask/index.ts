@@ -65,7 +65,7 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
   function show(made: MadeRequest): void {
     const rows = questions.map((question) => ({
       label: question.label,
-      text: answers.get(question)?.text ?? question.given ?? '',
+      text: `${answers.get(question)?.text ?? question.given}`,
     }));
     prompts.print('');
     prompts.print(dryRun ? 'This would be rented:' : 'You are about to rent:');
@@ -127,17 +127,13 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
     }
   }
 
-  async function another(
-    { offers }: MadeRequest,
-    { message }: CliError,
-  ): Promise<Asked | undefined> {
-    for (const { id } of offers) refused.add(id);
+  async function another(made: MadeRequest, { message }: CliError): Promise<Asked | undefined> {
+    for (const { id } of made.offers) refused.add(id);
     prompts.print(message);
     if (!(await prompts.confirm('Try another offer?', true))) return undefined;
-    const question = questions.find(({ label }) => label === OFFER);
+    const offers = questions.filter(({ label }) => label === OFFER);
     return agree(async () => {
-      if (question === undefined) return;
-      answers.set(question, await question.ask(undefined));
+      for (const question of offers) answers.set(question, await question.ask(undefined));
     });
   }
 
@@ -145,7 +141,5 @@ export async function askRequest(wish: Wish, prompts: Prompts, context: Context)
 }
 
 function span(names: readonly string[]): string {
-  const [first = '', ...others] = names;
-  const last = others.at(-1);
-  return last === undefined ? first : `${first} to ${last}`;
+  return [...new Set([names[0], names.at(-1)])].join(' to ');
 }

@@ -1,7 +1,7 @@
 import type { Drive, SshKey, Template } from '../../api/index.ts';
 import type { CatalogEntry, Kind } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isOfOneReading } from '../../errors.ts';
+import { type CliError, ensureCliError, isOfOneReading } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { gpucloudLine } from '../../output/shell-line.ts';
 import { nameKey } from '../../rules/names.ts';
@@ -41,7 +41,8 @@ export async function readLists(context: Context): Promise<Lists> {
     try {
       return await read;
     } catch (error) {
-      if (!(error instanceof CliError) || error.failure === 'authentication') throw error;
+      ensureCliError(error);
+      if (error.failure === 'authentication') throw error;
       context.signal.throwIfAborted();
       faults.push(error);
       context.err.warn(

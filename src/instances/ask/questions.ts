@@ -147,7 +147,7 @@ async function askName(
 function suggestedName(isTaken: (name: string) => boolean, random: () => number): string {
   const one = (words: string) => {
     const all = words.split(' ');
-    return all[Math.floor(random() * all.length)] ?? '';
+    return all[Math.floor(random() * all.length)];
   };
   const base = `${one(FIRST_WORDS)}-${one(SECOND_WORDS)}`;
   let name = base;
@@ -162,7 +162,8 @@ async function askHardware(
   before: Answer | undefined,
 ): Promise<Answer> {
   const entries = catalog[kind];
-  const [wanted] = fitting([preferred[kind] ?? ''].flat()[0] ?? '', entries);
+  const [usual = ''] = [preferred[kind] ?? []].flat();
+  const [wanted] = fitting(usual, entries);
   const question = kind === 'offer' ? 'Offer (the hardware)' : 'Base image (the system)';
   const choices: Choice<Answer | 'other'>[] = sorted(entries, refused, wanted).map((entry) => {
     const { id, name, region } = entry;
@@ -214,7 +215,7 @@ function sorted(
 ): CatalogEntry[] {
   // Floating point is accurate enough for sorting.
   const price = ({ price_per_hour }: CatalogEntry) => Number(price_per_hour ?? Number.MAX_VALUE);
-  const title = ({ name, id }: CatalogEntry) => name ?? id;
+  const title = ({ name, id }: CatalogEntry) => titleOf(name, id);
   return [...entries].sort(
     (a, b) =>
       Number(refused.has(a.id)) - Number(refused.has(b.id)) ||
@@ -308,7 +309,10 @@ async function askImage(prompts: Prompts, before: Answer | undefined): Promise<A
 
 /** Parses space-separated values. */
 const verdictsOf = (text: string) => (text.match(/\S+/g) ?? []).map((word) => publishedPort(word));
-const portsIn = (text: string) => verdictsOf(text).flatMap((one) => (one.ok ? [one.value] : []));
+const portsIn = (text: string) =>
+  verdictsOf(text)
+    .filter((one) => one.ok)
+    .map(({ value }) => value);
 
 function brokenPorts(text: string): string | undefined {
   const [broken] = verdictsOf(text).flatMap((one) => (one.ok ? [] : [one.rule]));

@@ -109,7 +109,7 @@ export function printCommand(
   prompts: Prompts,
   context: Context,
 ): void {
-  const variables = [...new Set((flags.env ?? []).map((one) => one.split('=')[0] ?? ''))];
+  const variables = [...new Set((flags.env ?? []).flatMap((one) => one.split('=', 1)))];
   const { offer, image, template, drive, volume = [] } = flags;
   const words = [
     ['gpucloud', ...flag('--profile', context.flags.profile).flat()],

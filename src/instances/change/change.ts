@@ -2,7 +2,7 @@ import { sentence } from '../../api/errors.ts';
 import type { Api, StatusChange } from '../../api/index.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt, SeveralErrors, throwAll } from '../../errors.ts';
+import { CliError, ensureCliError, isInterrupt, SeveralErrors, throwAll } from '../../errors.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { retryChange } from '../../retry-change.ts';
 import { typedName } from '../../rules/names.ts';
@@ -121,7 +121,7 @@ async function changeOne(
     const { id, name, ends_at } = target;
     return { name, ends_at, ...answer, id, status };
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (!sent && isInterrupt(error)) throw notSent(error, target, change);
     if (change.verb === 'start') {
       const explained = await explainStart(target, error, api);
@@ -166,12 +166,14 @@ async function startOnce(
     // An accepted start may bill, so only the second Ctrl-C stops waiting for the response.
     return await api.instances.start(id, { signal, onSending });
   } catch (fault) {
-    if (!(fault instanceof CliError) || fault.failure !== 'outcomeUnknown') throw fault;
+    ensureCliError(fault);
+    if (fault.failure !== 'outcomeUnknown') throw fault;
     let reading: Reading;
     try {
       reading = await readInstance(id, api, { ...BRIEFLY, signal });
     } catch (error) {
-      throw error instanceof CliError ? fault : error;
+      ensureCliError(error);
+      throw fault;
     }
     if (reading.kind !== 'there') throw fault;
     const { status, paid_until } = reading.instance;
@@ -279,8 +281,10 @@ function notSent(interrupt: CliError, target: Target, { done }: Pick<Change, 'do
 
 /** Returns one line for people, and one error per instance for scripts. */
 function noneSent(interrupt: CliError, targets: readonly Target[], change: Change): CliError {
-  const [first, ...others] = targets.map((target) => notSent(interrupt, target, change));
-  if (first === undefined || others.length === 0) return first ?? interrupt;
+  const [first = interrupt, ...others] = targets.map((target) =>
+    notSent(interrupt, target, change),
+  );
+  if (others.length === 0) return first;
   const names = targets.map((target) => titled(target)).join(', ');
   return new SeveralErrors(
     [first, ...others],

@@ -2,7 +2,14 @@ import { rateLimited, sentence } from '../../api/errors.ts';
 import type { Api, Instance } from '../../api/index.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError, doubt, isInterrupt, MAY_BILL, unforeseen } from '../../errors.ts';
+import {
+  asCliError,
+  CliError,
+  doubt,
+  ensureCliError,
+  isInterrupt,
+  MAY_BILL,
+} from '../../errors.ts';
 import type { Journal } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inSeconds } from '../../output/time.ts';
@@ -89,7 +96,8 @@ async function end(
 ): Promise<Ending | undefined> {
   const api = await context.api();
   const sent: Sent = { isAny: false, isEffective: false, isOpen: false, isUnread: false };
-  for (const pause of [...PAUSES, undefined]) {
+  for (let attempt = 0; ; attempt += 1) {
+    const pause = PAUSES[attempt];
     const tried = await around(() => tryOnce(target, sent, gate, api));
     if (tried?.kind !== 'again') return tried;
     const { retryAfterMs = 0 } = tried.why;
@@ -102,11 +110,11 @@ async function end(
     try {
       await context.clock.sleep(wait, signal);
     } catch (error) {
-      if (!(error instanceof CliError) || !sent.isAny) throw error;
+      ensureCliError(error);
+      if (!sent.isAny) throw error;
       return uncertain(target, error);
     }
   }
-  throw new Error('the last attempt returns');
 }
 
 /** Passes the gate twice, so that the requests to all instances come before the reads. */
@@ -174,7 +182,7 @@ async function sendOnce({ id }: Target, sent: Sent, api: Api): Promise<CliError 
     sent.isUnread = leadsTo('TERMINATED', status);
     return undefined;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure === 'outcomeUnknown') {
       sent.isEffective = true;
       sent.isOpen ||= rolledBack(error) === undefined;
@@ -188,7 +196,7 @@ async function readBack({ id }: Target, api: Api): Promise<Reading> {
   try {
     return await readInstance(id, api, BRIEFLY);
   } catch (fault) {
-    if (!(fault instanceof CliError)) throw fault;
+    ensureCliError(fault);
     return { kind: 'unread', fault };
   }
 }
@@ -303,12 +311,12 @@ export async function endEach(
   gate: Gate = createGate(AT_ONCE),
 ): Promise<(Ended | Uncertain)[]> {
   const leaving = new AbortController();
+  const interrupt = new CliError('interrupted', 'Interrupted.');
   let stay: (() => void) | undefined;
-  const left = new Promise<CliError>((resolve) => {
+  const left = new Promise<void>((resolve) => {
     stay = context.host.onThirdInterrupt?.(() => {
-      const interrupt = new CliError('interrupted', 'Interrupted.');
       leaving.abort(interrupt);
-      resolve(interrupt);
+      resolve();
     });
   });
   const { signal } = leaving;
@@ -333,11 +341,9 @@ export async function endEach(
       }),
     ),
   );
-  const interrupt = await Promise.race([all.then(() => undefined), left]);
+  await Promise.race([all, left]);
   stay?.();
-  return targets.map(
-    (target, at) => endings[at] ?? uncertain(target, interrupt ?? unforeseen('no ending')),
-  );
+  return targets.map((target, at) => endings[at] ?? uncertain(target, interrupt));
 }
 
 type Held = Parameters<Parameters<Journal['withDeadline']>[1]>[0];
@@ -380,7 +386,7 @@ export async function nameFree(
   try {
     await waitFor(awaited, FOR_NAME, context);
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure === 'otherEnd') throw notEnded({ id, name }, error);
   }
 }

@@ -2,6 +2,7 @@ import { sentence } from '../../api/errors.ts';
 import { calledBy } from '../../command-line/hints.ts';
 import {
   CliError,
+  ensureCliError,
   type Failure,
   isInterrupt,
   type LoggedEvent,
@@ -55,7 +56,7 @@ export async function attempt(
   try {
     return await work();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     const named = calledBy(typedName(name, id), error);
     const isNamed = error.message.includes(id) || error.message.includes(name);
     return isNamed ? named : named.with(`${name}: ${error.message}`, { resource: id });

@@ -96,8 +96,9 @@ async function heartbeatsOf(service: string, context: Context) {
   return all.filter((one) => one.service === service).sort((a, b) => timeOf(b) - timeOf(a));
 }
 
+/** A failure is later than the last success, which ends it. */
 function timeOf({ at, failure }: Heartbeat): number {
-  return Math.max(Date.parse(at ?? '') || 0, Date.parse(failure?.at ?? '') || 0);
+  return Date.parse(String(failure?.at ?? at));
 }
 
 const NOT_SCHEDULED: Armed = {

@@ -1,7 +1,7 @@
 import { recoverLine } from '../../command-line/hints.ts';
 import { AT_ONCE, createGate, type Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, failuresOf, isInterrupt } from '../../errors.ts';
+import { CliError, doubt, ensureCliError, failuresOf, isInterrupt } from '../../errors.ts';
 import type { Deadline, Journal } from '../../journal/index.ts';
 import type { Reaped } from '../../json-results/instances.ts';
 import { lazy } from '../../lazy.ts';
@@ -58,39 +58,40 @@ export async function reapOverdue(
     overdueRequests(time.now(), journal).then((found) => unknown.push(...found)),
   );
   const all = await journal.deadlines();
+  const due = all.filter(({ id }) => !leaves(id));
+  const { rows, errors } = reaping([...unknown, ...(await endOverdue(due, pass, context))]);
+  const odd = all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : []));
+  return { rows, errors: [...errors, ...unread, ...odd] };
+}
+
+function reaping(done: readonly Ended[]): Reaping {
+  return {
+    rows: done.flatMap(({ row }) => row ?? []),
+    errors: done.flatMap(({ error }) => error ?? []),
+  };
+}
+
+async function endOverdue(
+  all: readonly Deadline[],
+  pass: Pass,
+  context: Context,
+): Promise<Ended[]> {
+  const { time } = pass;
   const overdue = all.flatMap(({ deadline, rescue, ...one }) =>
     // Its paths are copied first.
     deadline != null && rescue === undefined && isPast(deadline, time.now())
       ? [{ ...one, deadline }]
       : [],
   );
-  const due = overdue.filter(({ id }) => !leaves(id));
-  const ended = await Promise.all(due.map((one) => terminate(one, pass, context)));
-  const done = [...unknown, ...ended.filter((one) => one !== undefined)];
-  return {
-    rows: done.flatMap(({ row }) => row ?? []),
-    errors: [
-      ...done.flatMap(({ error }) => error ?? []),
-      ...unread,
-      ...all.flatMap((one) => (one.deadline === undefined ? unreadable(one) : [])),
-    ],
-  };
+  const ended = await Promise.all(overdue.map((one) => terminate(one, pass, context)));
+  return ended.filter((one) => one !== undefined);
 }
 
 /** Terminates an instance whose deadline has waited for its job, unless the job has terminated it. */
 export async function reapAfterJob(id: string, pass: Pass, context: Context): Promise<Reaping> {
-  const { journal, time } = pass;
-  const found = (await journal.deadlines()).find((one) => one.id === id);
-  const nothing = { rows: [], errors: [] };
-  if (found?.deadline == null || found.rescue !== undefined || !mayBill(found.status)) {
-    return nothing;
-  }
-  const { name, deadline } = found;
-  if (!isPast(deadline, time.now())) return nothing;
-  const ended = await terminate({ id, name, deadline }, pass, context);
-  if (ended === undefined) return nothing;
-  const { row, error } = ended;
-  return { rows: row === undefined ? [] : [row], errors: error === undefined ? [] : [error] };
+  const all = await pass.journal.deadlines();
+  const left = all.filter((one) => one.id === id && mayBill(one.status));
+  return reaping(await endOverdue(left, pass, context));
 }
 
 /**
@@ -115,7 +116,7 @@ async function timeOfPass(
     warnOfDifference(time, context);
     return time;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (error.failure !== 'notUnderstood' && error !== unproven) throw error;
     const [first, ...others] = await journal.deadlines();
     if (first === undefined) throw error;
@@ -179,7 +180,7 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   try {
     ending = await work();
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     if (isInterrupt(error)) return { error };
     return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
   }

@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { type CliError, ensureCliError } from '../../errors.ts';
 import { heartbeatOf, type Journal, type Scope } from '../../journal/index.ts';
 import { minuteText } from '../../output/time.ts';
 import { mayBill } from '../../rules/statuses.ts';
@@ -71,8 +71,8 @@ async function deadlinesIn(open: () => Promise<Journal>) {
       .filter(({ needed }) => needed.length > 0)
       .sort((a, b) => (a.time || Infinity) - (b.time || Infinity));
   } catch (error) {
-    if (error instanceof CliError) return [];
-    throw error;
+    ensureCliError(error);
+    return [];
   }
 }
 

@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError, doubt, isOfOneReading } from '../../errors.ts';
 import type { Journal, OpenedRequest, OpenRequest, RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { instant, relative } from '../../output/time.ts';
+import { ago } from '../../output/time.ts';
 import { isSameName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { guardOf, marked } from '../rent/guards.ts';
@@ -145,12 +145,10 @@ async function agreedUids(
 
 async function agreeToAnother(request: OpenRequest, context: Context): Promise<void> {
   const { name, asked_at } = request;
-  const then = instant(asked_at);
-  const when = then === undefined ? '' : ` (${relative(then, context.clock.now())})`;
   await agreeToSecond(
     {
       name,
-      message: `An earlier request for ${name}${when} has an unknown outcome: the instance may exist and be billing.`,
+      message: `An earlier request for ${name} (${ago(asked_at, context.clock.now())}) has an unknown outcome: the instance may exist and be billing.`,
       remedy: `recover the request: ${recoverLine(name)}`,
     },
     context,

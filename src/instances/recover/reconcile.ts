@@ -5,7 +5,7 @@ import type { Context } from '../../context.ts';
 import { CliError } from '../../errors.ts';
 import type { Journal, KnownInstance, OpenRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { instant, minuteText, relative, spanText } from '../../output/time.ts';
+import { ago, instant, minuteText, spanText } from '../../output/time.ts';
 import { inRoubles, priceIn } from '../../rules/money.ts';
 import { isSameName, nameKey, resourceId, typedName } from '../../rules/names.ts';
 import { CLOCKS } from '../../system/clock.ts';
@@ -45,14 +45,11 @@ export async function reconcile(
   const found = await accepted(fitting, journal, context);
   const taken = new Set([...found.values()].map(({ id }) => id));
   const isAnswered = context.flags.yes !== true && (await context.prompts()) !== undefined;
-  const unanswered = (request: OpenRequest) =>
-    isAnswered || found.has(request)
-      ? []
-      : (fitting.get(request) ?? []).filter(({ id }) => !taken.has(id));
-  return open.map((request) => ({
+  return [...fitting].map(([request, instances]) => ({
     request,
     instance: found.get(request),
-    candidates: unanswered(request),
+    candidates:
+      isAnswered || found.has(request) ? [] : instances.filter(({ id }) => !taken.has(id)),
   }));
 }
 
@@ -127,7 +124,7 @@ function isOf(
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (!isSameName(name ?? '', wanted) || created === undefined) return false;
+  if (!isSameName(String(name), wanted) || created === undefined) return false;
   // The clock difference at the request is unknown, so the current difference only widens the
   // window.
   const ahead = serviceClock.now() - clock.now();
@@ -183,9 +180,7 @@ async function isAccepted(
     const others = [...fitting].filter(([, those]) => those.some(({ id }) => id === instance.id));
     return others.length === 1 && fitting.get(request)?.length === 1;
   }
-  const now = context.clock.now();
-  const asked = instant(request.asked_at);
-  const when = asked === undefined ? request.asked_at : relative(asked, now);
+  const when = ago(request.asked_at, context.clock.now());
   return isAgreed(facts(instance), `Is it the instance you requested ${when}?`, context);
 }
 
@@ -229,13 +224,9 @@ async function isAgreed(facts: string, question: string, context: Context): Prom
 
 /** Formats `trainer (ID) is ACTIVE, created 2026-01-15 12:00 +03:00, 89.90 ₽ per hour.` */
 function facts({ id, name, status, created_at, price_per_hour_snapshot }: Instance): string {
-  const created = instant(created_at);
   const price = priceIn(price_per_hour_snapshot);
-  return `${[
-    `${name ?? id} (${id}) is ${status}`,
-    ...(created === undefined ? [] : [`created ${minuteText(created)}`]),
-    ...(price === undefined ? [] : [`${inRoubles(price)} per hour`]),
-  ].join(', ')}.`;
+  const cost = price === undefined ? '' : `, ${inRoubles(price)} per hour`;
+  return `${name} (${id}) is ${status}, created ${minuteText(Number(instant(created_at)))}${cost}.`;
 }
 
 async function noteEnd(instance: Instance, journal: Journal, context: Context): Promise<void> {

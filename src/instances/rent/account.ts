@@ -1,9 +1,15 @@
+import type { Profile } from '../../config/file.ts';
 import type { Context } from '../../context.ts';
 
 /** Returns the service's name in the journal. */
 export async function serviceName(context: Context): Promise<string> {
   const { sandbox, baseUrl } = await context.settings({ key: false });
   return sandbox ? 'sandbox' : (baseUrl?.value ?? '');
+}
+
+/** Returns an account's e-mail address, name or ID; undefined if the account is unknown. */
+export function accountText(account: Profile['account']): string | undefined {
+  return account?.email ?? account?.name ?? account?.id;
 }
 
 /**
@@ -16,11 +22,12 @@ export async function payingAccount(context: Context): Promise<string | undefine
   const { profile, sandbox, apiKey } = await context.settings({ key: false });
   // The key may be that of another account than the profile's.
   if (!sandbox && apiKey?.source === 'environment') return 'the one of GPUCLOUD_API_KEY';
-  const suffix = profile === undefined ? '' : ` (profile ${profile.value})`;
-  if (sandbox) return `the sandbox, which costs nothing${suffix}`;
-  const { account, base_url } = profiles[profile?.value ?? ''] ?? {};
-  const who = account?.email ?? account?.name ?? account?.id ?? base_url;
-  return who === undefined ? undefined : `${who}${suffix}`;
+  if (profile === undefined) return undefined;
+  const stored = profiles[profile.value];
+  const who = sandbox
+    ? 'the sandbox, which costs nothing'
+    : (accountText(stored?.account) ?? stored?.base_url);
+  return `${who} (profile ${profile.value})`;
 }
 
 /** Notes the account that pays, before a command rents or terminates. */

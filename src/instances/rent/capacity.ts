@@ -1,7 +1,7 @@
 import type { Instance } from '../../api/index.ts';
 import type { Gate } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError, isInterrupt } from '../../errors.ts';
+import { asCliError, CliError, ensureCliError } from '../../errors.ts';
 import type { Attempt } from '../../json-results/instances.ts';
 import { failureReason } from '../../output/mask.ts';
 import { clockTime } from '../../output/time.ts';
@@ -122,7 +122,8 @@ async function tryOne(offer: Chosen, wish: Wish, context: Context): Promise<Trie
   try {
     instance = await send(offer, wish);
   } catch (error) {
-    if (!(error instanceof CliError) || !mayTryAnother(error, wish)) throw error;
+    ensureCliError(error);
+    if (!mayTryAnother(error, wish)) throw error;
     if (error instanceof OverMaxPrice) {
       context.err.warn('attempt', error.message);
       return failed('over_max_price', error, error.resource);
@@ -214,9 +215,9 @@ function ensureWanted({ signal }: Context): void {
   if (signal.aborted) throw unwanted(signal.reason);
 }
 
-function unwanted(reason: unknown): unknown {
-  if (!isInterrupt(reason)) return reason;
-  return reason.with(`${reason.message} No attempt left an instance running.`);
+function unwanted(reason: unknown): CliError {
+  const interrupt = asCliError(reason);
+  return interrupt.with(`${interrupt.message} No attempt left an instance running.`);
 }
 
 /** Milliseconds: the first pause, and the longest pause before jitter. */

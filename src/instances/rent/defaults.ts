@@ -23,8 +23,8 @@ export const NO_DEFAULTS: UsedDefaults = { profile: undefined, flags: {} };
 export async function defaultsFor(flags: DefaultFlags, context: Context): Promise<UsedDefaults> {
   const { profile, sandbox } = await context.settings({ key: false });
   if (profile === undefined || sandbox) return NO_DEFAULTS;
-  const { defaults = {} } = profileOf(await (await context.config()).read(), profile.value) ?? {};
-  const { offer, image, ssh_key } = defaults;
+  const stored = profileOf(await (await context.config()).read(), profile.value);
+  const { offer, image, ssh_key } = stored?.defaults ?? {};
   return {
     profile: profile.value,
     flags: {

@@ -141,14 +141,19 @@ export async function withFile(typed: FileFlags, half: Half, context: Context): 
 }
 
 /** Returns the field of a value in the file. */
-function fieldOf(flag: FileFlag, item: number | undefined, fields: ManifestFields): PropertyKey[] {
+function fieldOf(
+  flag: FileFlag,
+  item: number | undefined,
+  fields: ManifestFields,
+): readonly PropertyKey[] {
   if (flag === 'offer' && fields.offer_id !== undefined) return ['offer_id'];
   if (flag === 'name' && fields.instance_name !== undefined) return ['instance_name'];
-  if (flag === 'env' && fields.env === undefined) {
-    return ['docker_config', 'env', ...(item === undefined ? [] : [item])];
-  }
-  const at = flag === 'env' ? Object.keys(fields.env ?? {})[item ?? -1] : item;
-  return [...FIELDS[flag], ...(at === undefined ? [] : [at])];
+  if (item === undefined) return FIELDS[flag];
+  if (flag !== 'env') return [...FIELDS[flag], item];
+  const { env } = fields;
+  return env === undefined
+    ? ['docker_config', 'env', item]
+    : [...FIELDS.env, ...Object.keys(env).slice(item, item + 1)];
 }
 
 function within(folder: string, path: string): string {

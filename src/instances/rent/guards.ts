@@ -46,11 +46,12 @@ async function profileGuard(
   return async (own) => {
     const { instances, open } = await livingIn(journal, own);
     checkNumber([...instances, ...open], guarded);
-    if (guards.max_burn === undefined) return;
+    const most = priceIn(guards.max_burn);
+    if (most === undefined) return;
     const costs: Cost[] = instances.map(costOf);
     for (const one of open) costs.push(await openCost(one, prices));
     for (const one of requests) costs.push({ name: one.name, price: await prices(one) });
-    checkBurn(costs, guarded);
+    checkBurn(costs, most, guarded);
   };
 }
 
@@ -136,8 +137,7 @@ async function guardsOf(context: Context): Promise<{ profile: string; guards: Gu
   // Reads the file even without a profile: a damaged one may contain guards for this address.
   const file = await (await context.config()).read();
   if (profile === undefined) return { profile: '', guards: {} };
-  const { guards = {} } = profileOf(file, profile.value) ?? {};
-  return { profile: profile.value, guards };
+  return { profile: profile.value, guards: profileOf(file, profile.value)?.guards ?? {} };
 }
 
 interface Guarded {
@@ -165,7 +165,8 @@ export async function marked<R extends Priced & Pick<RentalRequest, 'name' | 'de
   journal: Journal,
   context: Context,
 ): Promise<R[]> {
-  if (context.host.session === undefined) return [...requests];
+  const { session } = context.host;
+  if (session === undefined) return [...requests];
   const prices = await openPrices(journal, context);
   return Promise.all(
     requests.map(async (request) => {
@@ -174,8 +175,8 @@ export async function marked<R extends Priced & Pick<RentalRequest, 'name' | 'de
       // Nothing enforces a limit if the response is lost, so a limit below the known price does not
       // count.
       const isHigher = limit !== undefined && isOver(limit, priceIn(known) ?? zero());
-      const session = markOf(request, isHigher ? limit : known, context);
-      return { ...request, ...(session && { session }) };
+      const price = isHigher ? limit : known;
+      return { ...request, session: markOf(request, price, session, context) };
     }),
   );
 }
@@ -257,9 +258,7 @@ interface Cost {
   readonly isLost?: boolean;
 }
 
-function checkBurn(costs: readonly Cost[], { profile, guards, requests }: Guarded): void {
-  const most = priceIn(guards.max_burn);
-  if (most === undefined) return;
+function checkBurn(costs: readonly Cost[], most: Money, { profile, requests }: Guarded): void {
   const allows = `Profile "${profile}" allows ${inRoubles(most)} per hour`;
   let sum = zero();
   for (const { name, price, isLost } of costs) {

@@ -160,7 +160,7 @@ function described(part: Part, path: string): Part {
       properties: Object.fromEntries(
         Object.entries(properties).map(([name, property]) => {
           const own = `${path}${name}`;
-          const { example, ...about } = FIELDS[own] ?? {};
+          const { example, ...about } = { ...FIELDS[own] };
           const examples = example === undefined ? {} : { examples: [example] };
           return [name, { ...described(property, `${own}.`), ...about, ...examples }];
         }),

@@ -1,5 +1,6 @@
 import { filled, type Infer, ruled } from '../../api/schemas/fields.ts';
 import { createInstanceFields } from '../../api/schemas/instance-body.ts';
+import { brokenBy } from '../../command-line/parse.ts';
 import { lazy } from '../../lazy.ts';
 import { variableName } from '../../rules/container.ts';
 import { moneyFromZero, positiveMoney } from '../../rules/money.ts';
@@ -52,7 +53,7 @@ export const manifestSchema = lazy(() => {
     z.optional(
       z.union([z.string(), z.number()]).check(
         z.refine((value) => rule(String(value)).ok, {
-          error: ({ input }) => ruleOf(rule(String(input))),
+          error: ({ input }) => brokenBy(rule)(String(input)),
         }),
       ),
     );
@@ -77,10 +78,6 @@ export const manifestSchema = lazy(() => {
 });
 
 export type ManifestFields = Infer<typeof manifestSchema>;
-
-function ruleOf(verdict: ReturnType<typeof positiveMoney>): string | undefined {
-  return verdict.ok ? undefined : verdict.rule;
-}
 
 /** Whether only `run` uses a field. */
 export function isOfJob(field: string): boolean {

@@ -47,7 +47,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   // an alias, so no message contains it.
   const anchors = new Set<string>();
   const refuse = (range: readonly number[] | null | undefined, what: string) =>
-    syntax.push({ offset: range?.[0] ?? 0, what });
+    syntax.push({ offset: Number(range?.[0]), what });
   visit(document, {
     Node(_key, { anchor, tag, range }) {
       if (anchor !== undefined) anchors.add(anchor);
@@ -63,7 +63,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
   // Keeps numbers as written: `VERSION: 1.10` sets the text 1.10.
   const variables = document.get('env');
   for (const { value } of isMap(variables) ? variables.items : []) {
-    if (isScalar(value) && value.value !== null) value.value = value.source ?? value.value;
+    if (isScalar(value) && value.value !== null) value.value = value.source;
   }
 
   function offsetOf(where: readonly PropertyKey[]): number {
@@ -84,8 +84,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     // YAML also throws for aliases without an anchor, and for endless expansion.
-    const reason = error instanceof Error ? error.message : String(error);
-    throw usageError(`${file}: can't resolve its aliases: ${reason}`);
+    throw usageError(`${file}: can't resolve its aliases: ${Object(error).message}`);
   }
   const faults = faultsInManifest(content).map(({ where, what }) => ({
     offset: offsetOf(where),
@@ -148,5 +147,5 @@ function fieldsIn(where: readonly PropertyKey[]): string[] {
   for (const step of where) {
     here = typeof step === 'number' ? here?.items : here?.properties?.[String(step)];
   }
-  return Object.keys(here?.properties ?? {});
+  return Object.keys({ ...here?.properties });
 }

@@ -2,7 +2,7 @@ import type { Api, CallOptions, Instance } from '../../api/index.ts';
 import { Option } from '../../command-line/command.ts';
 import { ruled } from '../../command-line/parse.ts';
 import type { Context } from '../../context.ts';
-import { CliError, FAILURES, MAY_BILL } from '../../errors.ts';
+import { CliError, ensureCliError, FAILURES, MAY_BILL } from '../../errors.ts';
 import type { RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import {
@@ -17,6 +17,7 @@ import { typedName } from '../../rules/names.ts';
 import { endOne } from '../change/ending.ts';
 import { instanceIn, readInstance } from '../read.ts';
 import { type Exceeded, exceededBy, isBurnLimited, limitOf } from './guards.ts';
+import { titled } from './preflight.ts';
 import { rent } from './rent.ts';
 
 export function maxPriceOption() {
@@ -108,7 +109,7 @@ export async function warnOfMaxBurn(
     context.err.warn('guard_exceeded', `${titledText(instance, found)}.${next}`);
     return found;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     // The instance exists, so its command goes on.
     context.err.warn('local_storage', `Could not check --max-burn again: ${error.message}`);
     return undefined;
@@ -118,8 +119,8 @@ export async function warnOfMaxBurn(
 /** The exit code for an instance over a limit. */
 const EXCEEDED = FAILURES.refused.exit;
 
-function titledText({ id, name }: Priced, { message }: Exceeded): string {
-  return `${name ?? id} (${id}) ${message}`;
+function titledText({ id, name }: Priced, { message }: Pick<Exceeded, 'message'>): string {
+  return `${titled({ id, name: name ?? id })} ${message}`;
 }
 
 /** Returns the instance's ID if the error came after its creation, except after an interrupt. */
@@ -135,7 +136,7 @@ async function readPrice(id: string, name: string, context: Context): Promise<Pr
   try {
     return instanceIn(await readInstance(id, await context.api()));
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     return { id, name };
   }
 }
@@ -153,7 +154,8 @@ function tooDear(instance: Priced, limit: Money): string | undefined {
     price === undefined
       ? 'has an unreadable price, which counts as'
       : `costs ${inRoubles(price)} per hour,`;
-  return `${instance.name ?? instance.id} (${instance.id}) ${what} over --max-price ${kopecksText(limit)}`;
+  const message = `${what} over --max-price ${kopecksText(limit)}`;
+  return titledText(instance, { message });
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { CreateInstanceBody, User } from '../../api/index.ts';
 import type { CatalogEntry } from '../../catalog/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { ensureCliError, isInterrupt } from '../../errors.ts';
 import type { Plan, Planned } from '../../json-results/instances.ts';
 import type { DetailLine } from '../../output/output.ts';
 import { spanText } from '../../output/time.ts';
@@ -188,7 +188,8 @@ async function readUser(context: Context): Promise<User | undefined> {
   try {
     return await (await context.api()).users.me(BRIEFLY);
   } catch (error) {
-    if (!(error instanceof CliError) || isInterrupt(error)) throw error;
+    ensureCliError(error);
+    if (isInterrupt(error)) throw error;
     return undefined;
   }
 }

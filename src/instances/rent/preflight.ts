@@ -2,7 +2,7 @@ import type { Instance } from '../../api/index.ts';
 import { textField } from '../../api/open-fields.ts';
 import { eachBounded, READS_AT_ONCE } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, isInterrupt } from '../../errors.ts';
+import { type CliError, ensureCliError, isInterrupt } from '../../errors.ts';
 import type { KnownInstance } from '../../journal/index.ts';
 import { inRoubles, priceIn, zero } from '../../rules/money.ts';
 import { withoutUserinfo } from '../../rules/secrets.ts';
@@ -57,7 +57,8 @@ export async function knownHere(context: Context): Promise<readonly KnownInstanc
   try {
     return (await (await context.journal()).read()).instances;
   } catch (error) {
-    if (!(error instanceof CliError) || error.failure !== 'storage') throw error;
+    ensureCliError(error);
+    if (error.failure !== 'storage') throw error;
     return [];
   }
 }

@@ -34,20 +34,19 @@ export interface Purse {
 
 /**
  * Returns the mark of a session's request: its highest price for every hour started until its
- * deadline. Returns undefined without a session. Throws CliError('usage', code `guard`) if the cost
- * has no limit.
+ * deadline. Throws CliError('usage', code `guard`) if the cost has no limit.
  */
 export function markOf(
   { name, deadline }: Pick<RentalRequest, 'name' | 'deadline'>,
   price: string | null | undefined,
-  { host: { session }, serviceClock }: Pick<Context, 'host' | 'serviceClock'>,
-): SessionMark | undefined {
-  if (session === undefined) return undefined;
+  session: Session,
+  { serviceClock }: Pick<Context, 'serviceClock'>,
+): SessionMark {
   const limit = priceIn(price);
   if (limit === undefined) {
     throw refused(`The price of ${name} is unknown.`, 'set a price limit: --max-price RUB');
   }
-  const end = Date.parse(deadline ?? '');
+  const end = Date.parse(String(deadline));
   if (Number.isNaN(end)) throw refused(`${name} has no deadline.`, 'add --terminate-after 1h');
   if (end > session.endsAt) {
     throw refused(

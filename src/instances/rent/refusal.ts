@@ -2,7 +2,7 @@ import { sentence } from '../../api/errors.ts';
 import type { Api, CallOptions } from '../../api/index.ts';
 import { textField } from '../../api/open-fields.ts';
 import type { Context } from '../../context.ts';
-import { CliError, type ErrorDetails } from '../../errors.ts';
+import { CliError, type ErrorDetails, ensureCliError } from '../../errors.ts';
 import type { Journal, RentalRequest } from '../../journal/index.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { inRoubles, money, priceIn } from '../../rules/money.ts';
@@ -272,7 +272,7 @@ async function known<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
     return await reading;
   } catch (error) {
-    if (!(error instanceof CliError)) throw error;
+    ensureCliError(error);
     return undefined;
   }
 }

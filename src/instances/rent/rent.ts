@@ -4,7 +4,14 @@ import { sendOnce } from '../../command-line/creation.ts';
 import { recoverLine } from '../../command-line/hints.ts';
 import { DEFAULT_TIMEOUT_MS } from '../../context/service.ts';
 import type { Context } from '../../context.ts';
-import { CliError, doubt, type Failure, isInterrupt } from '../../errors.ts';
+import {
+  asCliError,
+  CliError,
+  doubt,
+  type Failure,
+  failuresOf,
+  isInterrupt,
+} from '../../errors.ts';
 import {
   type OpenedRequest,
   type RentalRequest,
@@ -84,7 +91,8 @@ class ShownId {
     const { id } = found;
     const doubt = await this.#doubtOf(id, found.name ?? undefined);
     if (doubt !== undefined) {
-      await keepDoubted(id, this.#opened);
+      // If the write fails, the request's error contains the ID.
+      await failuresOf(this.#opened.keepDoubted(id));
       throw unknownOutcome(
         `The response for ${this.#request.name} has the ID ${id}, which ${doubt}. The outcome is unknown: an instance may exist and be billing.`,
         this.#request,
@@ -103,23 +111,10 @@ class ShownId {
   }
 }
 
-/** Saves an ID in doubt. If the write fails, the request's error contains the ID. */
-async function keepDoubted(id: string, opened: OpenedRequest): Promise<void> {
-  try {
-    await opened.keepDoubted(id);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-  }
-}
-
 /** Saves the complete response. The journal already has the ID. */
 async function keepObserved(made: Instance, context: Context): Promise<void> {
-  try {
-    await (await context.journal()).observe(made);
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    context.err.warn('local_storage', error.message);
-  }
+  const [fault] = await failuresOf(context.journal().then((journal) => journal.observe(made)));
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
 }
 
 interface Attempt {
@@ -135,20 +130,12 @@ async function notMade(
   context: Context,
 ): Promise<unknown> {
   const isUnknown = !isCertain(error, sent);
-  try {
-    await (isUnknown ? opened.unknown() : opened.notMade());
-  } catch (fault) {
-    if (!(fault instanceof CliError)) throw fault;
-    // Leaves the request on disk as unknown, since that is safe.
-    if (!isUnknown) {
-      context.err.warn(
-        'local_storage',
-        `Nothing was created, but gpucloud will list it as UNKNOWN: ${fault.message}`,
-      );
-    }
-  }
+  const [fault] = await failuresOf(isUnknown ? opened.unknown() : opened.notMade());
   if (!isUnknown) {
-    return error instanceof CliError ? explainRental(error, request, context) : error;
+    // The request stays on disk as unknown, since that is safe.
+    const text = 'Nothing was created, but gpucloud will list it as UNKNOWN';
+    if (fault !== undefined) context.err.warn('local_storage', `${text}: ${fault.message}`);
+    return explainRental(asCliError(error), request, context);
   }
   if (!(error instanceof CliError)) {
     return unknownOutcome(
@@ -185,14 +172,12 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
       mayBeBilling: true,
     });
   }
-  const { failure, httpStatus }: Pick<CliError, 'failure' | 'httpStatus'> =
-    error instanceof CliError ? error : { failure: 'notUnderstood', httpStatus: undefined };
+  const { httpStatus, message } = asCliError(error);
   // Both name and ID are on disk.
   const typed = typedName(name, id);
-  const status = httpStatus === undefined ? '' : ` (HTTP ${httpStatus})`;
-  const why = error instanceof CliError ? status : `: ${String(error)}`;
+  const why = httpStatus === undefined ? `: ${message}` : ` (HTTP ${httpStatus})`;
   return new CliError(
-    failure === 'outcomeUnknown' ? 'notUnderstood' : failure,
+    isInterrupt(error) ? error.failure : 'notUnderstood',
     `Created ${name} (${id}). It is billing, but gpucloud could not use the rest of the response${why}.`,
     {
       hint: `see it with "${gpucloud('instances', 'get', typed)}", terminate it with "${gpucloud('instances', 'terminate', typed)}"`,

@@ -16,7 +16,8 @@ export interface Job {
 export interface Computer {
   readonly start: Start;
   readonly home: string;
-  readonly uid: number;
+  /** Undefined on Windows. */
+  readonly uid: number | undefined;
   /** `$XDG_CONFIG_HOME`, if set. */
   readonly configHome: string | undefined;
 }

@@ -25,7 +25,7 @@ export function schedulersIn({ start, host, env }: Context): readonly Scheduler[
   return schedulersOf(host.platform, {
     start,
     home: host.home,
-    uid: host.uid ?? 0,
+    uid: host.uid,
     configHome: env.XDG_CONFIG_HOME || undefined,
   });
 }

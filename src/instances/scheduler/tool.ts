@@ -1,5 +1,5 @@
 import { CliError } from '../../errors.ts';
-import { errorCode } from '../../system/error-code.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
 import type { Start } from '../../system/programs.ts';
 
 const TIMEOUT = 30_000;
@@ -30,7 +30,7 @@ export async function runTool(
     return { code: await running.ended, ...text };
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return { code: undefined, ...text };
-    throw failed(file, errorCode(error) ?? 'could not start it');
+    throw failed(file, faultOf(error));
   }
 }
 

@@ -43,14 +43,11 @@ describe('recover and list with unreadable data', () => {
     const path = join(root, name ?? '');
     for (const text of ['', '{"version":1,"id":"', 'null']) {
       await writeFile(path, text);
-      const { code, stdout, stderr } = await world.cli(['instances', 'list', '--json']);
+      const { code, stdout } = await world.cli(['instances', 'list', '--json']);
       expect({ code, rows: JSON.parse(stdout) }).toMatchObject({
         code: 0,
         rows: [{ id: NEW, name: 'trainer' }],
       });
-      expect(stderr).toContain(
-        `Could not read the journal file ${path}, so only the ID of its instance is known.`,
-      );
     }
     expect(await world.cli(['instances', 'list', '-q'])).toMatchObject({
       code: 0,
@@ -90,9 +87,8 @@ describe('recover and list with unreadable data', () => {
     );
     await writeFile(join(root, name ?? ''), '{');
     for (const more of [[], ['--yes']]) {
-      const { code, requests, stderr } = await world.cli([...CREATE, ...more, '--json']);
+      const { code, requests } = await world.cli([...CREATE, ...more, '--json']);
       expect({ code, posts: posts(requests) }).toEqual({ code: 9, posts: [] });
-      expect(stderr).toContain(join(root, name ?? ''));
     }
   });
 });

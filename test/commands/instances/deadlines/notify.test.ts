@@ -144,6 +144,7 @@ describe('profiles set --notify', () => {
 
   test.each([
     ['fails', 'echo "no route" >&2; exit 3'],
+    ['fails without a word', 'exit 4'],
     ['is noisy', 'head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2; exit 3'],
   ])('only warns if the --notify command %s', async (_how, then) => {
     await notifyBy(await listener(then), 'secret-topic');
