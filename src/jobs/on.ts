@@ -147,7 +147,9 @@ async function replaceJobs(
     const now = timeNow(context);
     // Its record must not look as if its instance was terminated.
     const exit = seen.exitCode === undefined ? { lost_at: now } : exitOf(seen.exitCode);
-    const change = { ...exit, ended_at: now, reason: 'Another job replaced it.' };
+    // The instance may show the exit of a later job, or none.
+    const end = record.exit_code === null ? exit : {};
+    const change = { ...end, ended_at: now, reason: 'Another job replaced it.' };
     await withJob(record, context, () => note({ record }, change, context));
   }
 }

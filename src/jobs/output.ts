@@ -1,6 +1,6 @@
 import { leavingOf } from '../context/interrupts.ts';
 import type { Context } from '../context.ts';
-import { asCliError, type CliError } from '../errors.ts';
+import { type CliError, ensureCliError } from '../errors.ts';
 import { createSink } from '../output/sink.ts';
 
 /** Writes the command's output to gpucloud's own stdout and stderr, byte for byte. */
@@ -35,7 +35,8 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
         await sinks[from].write(bytes);
       } catch (error) {
         stop.throwIfAborted();
-        lost ??= asCliError(error);
+        ensureCliError(error);
+        lost ??= error;
       }
     },
     endLine(isEchoed = false) {

@@ -1,6 +1,6 @@
 import { hasEnded } from '../context/session.ts';
 import type { Context } from '../context.ts';
-import { asCliError, failuresOf, isInterrupt } from '../errors.ts';
+import { asCliError, ensureCliError, failuresOf, isInterrupt } from '../errors.ts';
 import { readEnforcement } from '../instances/deadlines/armed.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { clamp } from '../output/width.ts';
@@ -76,13 +76,15 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
   };
   /** What can't be read arms nothing. */
   async function isArmed(): Promise<boolean> {
-    const found: boolean[] = [];
-    const read = async (own: Context) => {
-      const account = await (await own.journal()).account();
-      found.push((await readEnforcement({ account }, own)).job.isArmed);
-    };
-    await failuresOf(context.shielded(read));
-    return found.includes(true);
+    try {
+      return await context.shielded(async (own) => {
+        const account = await (await own.journal()).account();
+        return (await readEnforcement({ account }, own)).job.isArmed;
+      });
+    } catch (error) {
+      ensureCliError(error);
+      return false;
+    }
   }
 
   function timeOf(): Situation['time'] {
@@ -156,7 +158,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
     if (phases.current !== 'running') {
       phases.begin('running', clamp(shellLine(job.record.command, 'linux'), 50));
     }
-    job.received ??= await receiveOutput(job, shell, context);
+    job.received ??= await receiveOutput(job, () => there().shell, context);
     const { received } = job;
     const endFetching = fetchEvery(job, shell, received.output, context);
     try {
@@ -379,10 +381,13 @@ async function hasNothing(
   if (record.exit_code === 0 && !isInterrupted) return false;
   const missing = record.fetch.filter(({ fetched_at }) => fetched_at == null);
   if (missing.some(({ remote }) => /^\/|^~|\.\./.test(remote))) return false;
-  const lines: string[] = [];
-  const look = async () => lines.push(...(await shell.run(WROTE, stops.last)).stdout.split('\n'));
-  await failuresOf(look());
-  return lines.includes(WROTE_NOTHING);
+  try {
+    const { stdout } = await shell.run(WROTE, stops.last);
+    return stdout.split('\n').includes(WROTE_NOTHING);
+  } catch (error) {
+    ensureCliError(error);
+    return false;
+  }
 }
 
 /**

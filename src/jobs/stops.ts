@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError, failuresOf } from '../errors.ts';
+import { CliError, ensureCliError, failuresOf } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -79,7 +79,7 @@ export function createStops(
       }
       const isKnown = time?.isFresh() === true && !context.serviceClock.isExact();
       // `reap` may enforce the deadline if the service's time can't be read here.
-      if (!isKnown) time = await serviceTime(context).catch(() => undefined);
+      if (!isKnown) time = await timeNow(context);
       if (time === undefined) {
         await clock.sleep(STEP, closed);
         continue;
@@ -176,6 +176,16 @@ function isOver(): CliError {
 
 function isNear(): CliError {
   return new CliError('deadline', 'The deadline is near.');
+}
+
+/** Returns undefined if the service's time can't be read. */
+async function timeNow(context: Context): Promise<ServiceTime | undefined> {
+  try {
+    return await serviceTime(context);
+  } catch (error) {
+    ensureCliError(error);
+    return undefined;
+  }
 }
 
 /** Polls the deadline of an instance, since `expire` can move it. */

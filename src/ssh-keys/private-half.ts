@@ -112,6 +112,7 @@ export async function printedBy(file: string, args: readonly string[], { start }
     if (from === 'stdout') text += part;
     else errors += part;
   };
-  const { ended } = await start({ file, args, hear, timeout: QUICK });
-  return { code: await ended.catch(() => 127), text, errors };
+  const running = start({ file, args, hear, timeout: QUICK });
+  const code = await running.then(({ ended }) => ended).catch(() => 127);
+  return { code, text, errors };
 }

@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { CliError } from '../errors.ts';
+import { asCliError } from '../errors.ts';
 import { gpucloud, shellLine } from '../output/shell-line.ts';
 import { typedName } from '../rules/names.ts';
 import type { Reached } from './reach.ts';
@@ -32,7 +32,7 @@ export async function runSsh(
   const trouble = isFailed ? await probe(reached, context) : undefined;
   // The Ctrl-C that stopped ssh also interrupts gpucloud, but may arrive after ssh has exited.
   if (context.signal.aborted) {
-    context.endWith((context.signal.reason as CliError).exitCode);
+    context.endWith(asCliError(context.signal.reason).exitCode);
     return;
   }
   context.endWith(code);
@@ -46,18 +46,23 @@ export async function runSsh(
  */
 async function probe({ endpoint, ssh }: Reached, context: Context): Promise<Trouble | undefined> {
   let opened = false;
-  const child = await startSsh(
-    probeArgv(endpoint, ssh),
-    (program) => context.start({ ...program, timeout: PROBE_TIMEOUT }),
-    {
-      open() {
-        opened = true;
-        child.close();
+  try {
+    const child = await startSsh(
+      probeArgv(endpoint, ssh),
+      (program) => context.start({ ...program, timeout: PROBE_TIMEOUT }),
+      {
+        open() {
+          opened = true;
+          child.close();
+        },
       },
-    },
-  );
-  const { output } = await child.ended;
-  return opened ? undefined : troubleIn(output);
+    );
+    const { output } = await child.ended;
+    return opened ? undefined : troubleIn(output);
+  } catch {
+    // With too many processes, ssh can't start again. Its first exit code counts.
+    return undefined;
+  }
 }
 
 /** Returns a message with the reason and the next step. */

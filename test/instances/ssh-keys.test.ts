@@ -7,7 +7,12 @@ import type { Context } from '../../src/context.ts';
 import { accountKey } from '../../src/instances/ask/keys.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { chooseKeyFile } from '../../src/ssh-keys/choose.ts';
-import { keysHere, lockedKeyError, usableKeys } from '../../src/ssh-keys/private-half.ts';
+import {
+  keysHere,
+  lockedKeyError,
+  printedBy,
+  usableKeys,
+} from '../../src/ssh-keys/private-half.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -36,6 +41,12 @@ test('finds the keys that sign in without a passphrase', () => {
   ] as const;
   expect([...usableKeys(halves)]).toEqual(['id-desk', 'id-agent', 'id-both', 'id-hidden']);
   expect([...keysHere(halves)]).toEqual(['id-desk', 'id-agent', 'id-both']);
+});
+
+test('goes on without a program that the system refuses to start', async () => {
+  const start = () => Promise.reject(new Error('spawn UNKNOWN'));
+  const printed = printedBy('ssh-add', ['-L'], { start } as Partial<Context> as Context);
+  expect(await printed).toEqual({ code: 127, text: '', errors: '' });
 });
 
 test('names a locked key without a name by its ID, and the command that unlocks it', () => {

@@ -134,6 +134,14 @@ hint: follow it again: gpucloud jobs attach ${NEW}
 `,
     });
     expect(world.record()).toMatchObject({ ended_at: null, exit_code: 4 });
+    // Only this computer still knows the exit.
+    rmSync(world.job, { recursive: true });
+    expect(await world.runOn('exit 0')).toMatchObject({ code: 0 });
+    const { stdout } = await world.gpucloud(['jobs', 'list', '--json']);
+    expect(JSON.parse(stdout)).toMatchObject([
+      { exit_code: 0 },
+      { status: 'EXITED', exit_code: 4 },
+    ]);
   });
 
   test('says how to get the results of a stopped instance', async () => {

@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { asCliError, type CliError } from '../../errors.ts';
+import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
 import { notStored, orUnwritable, unwritable } from './copy-failed.ts';
 import type { Link } from './unpack.ts';
@@ -77,7 +77,7 @@ export async function inStaging(
 }
 
 function unplaced(staging: string, error: unknown): CliError {
-  const fault = asCliError(error);
+  const fault = error instanceof CliError ? error : unwritable(dirname(staging), error);
   return fault.with(`${fault.message}; files that were not moved are in ${staging}`);
 }
 
@@ -188,6 +188,8 @@ export async function makeLinks(
       isSafe &&
       (await symlink(target, made)
         .then(() => rename(made, to))
+        // A link that could not be renamed, such as to too long a name.
+        .finally(() => rm(made, { force: true }))
         .then(isDone, isFailed));
     if (!isMade) onSkipped(path);
   }

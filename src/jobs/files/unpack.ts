@@ -1,4 +1,4 @@
-import { constants, copyFile, lstat, mkdir } from 'node:fs/promises';
+import { constants, copyFile, link, lstat, mkdir } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CliError } from '../../errors.ts';
@@ -150,7 +150,7 @@ async function isMade(
         });
         return true;
       case 'link':
-        return await isCopied(join(folder, inside(linkname ?? '')), made);
+        return await isLinked(join(folder, inside(linkname ?? '')), made);
       default:
         return false;
     }
@@ -168,10 +168,11 @@ export async function makeFolder(path: string, mode = 0o777): Promise<void> {
   await orUnwritable(path, mkdir(path, { recursive: true, mode }));
 }
 
-/** Copies an earlier entry in place of a hard link, which some file systems don't support. */
-async function isCopied(from: string, to: string): Promise<boolean> {
+/** Makes a hard link to an earlier entry, or a copy: some file systems don't support hard links. */
+async function isLinked(from: string, to: string): Promise<boolean> {
   const there = await lstat(from).catch(() => undefined);
   if (there?.isFile() !== true) return false;
-  await unlessThere(to, copyFile(from, to, constants.COPYFILE_EXCL));
+  const copied = () => copyFile(from, to, constants.COPYFILE_EXCL);
+  await unlessThere(to, link(from, to).catch(copied));
   return true;
 }

@@ -1,4 +1,4 @@
-import { asCliError, CliError } from '../../errors.ts';
+import { CliError, ensureCliError } from '../../errors.ts';
 import type { Clock } from '../../system/clock.ts';
 import type { Piped } from '../../system/programs.ts';
 import { afterLine } from './after-line.ts';
@@ -82,7 +82,8 @@ async function followOnce(
     running = await shell.start(FOLLOW, at, signal);
   } catch (error) {
     // ssh can't start during its upgrade, or with too many processes. The command continues.
-    return { end: undefined, begun, reason: asCliError(error).message };
+    ensureCliError(error);
+    return { end: undefined, begun, reason: error.message };
   }
   try {
     const words = lastOf(running.stderr);

@@ -386,7 +386,8 @@ async function isOver(id: string, context: Context): Promise<boolean> {
 async function paidFor({ id, rescue }: Rescued, journal: Journal): Promise<number> {
   const found = await journal.instance(id);
   const last = found.kind === 'known' ? found.instance.last : undefined;
-  return paidTime(priceIn(rescue.budget) ?? null, priceIn(last?.price_per_hour_snapshot));
+  const budget = rescue.budget === null ? null : priceIn(rescue.budget);
+  return paidTime(budget, priceIn(last?.price_per_hour_snapshot));
 }
 
 function rowOf(

@@ -58,10 +58,13 @@ const HOUR = 3_600_000;
 
 /**
  * Returns for how many milliseconds after the deadline a budget pays: price x time never exceeds it.
- * Without a known price, an amount pays for nothing.
+ * Without a known price, an amount pays for nothing, and so does an amount that can't be read.
  */
-export function paidTime(budget: Money | null, pricePerHour: Money | undefined): number {
+export function paidTime(
+  budget: Money | null | undefined,
+  pricePerHour: Money | undefined,
+): number {
   if (budget === null) return HOUR;
-  if (budget.lte(0) || pricePerHour === undefined) return 0;
+  if (budget === undefined || budget.lte(0) || pricePerHour === undefined) return 0;
   return pricePerHour.lte(0) ? HOUR : Math.floor(Number(budget.div(pricePerHour).times(HOUR)));
 }

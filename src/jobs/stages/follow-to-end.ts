@@ -1,6 +1,6 @@
 import type { Instance } from '../../api/index.ts';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, ensureCliError } from '../../errors.ts';
 import { BRIEFLY, readInstance } from '../../instances/read.ts';
 import type { Target } from '../../instances/resolve.ts';
 import { failureReason } from '../../output/mask.ts';
@@ -121,7 +121,11 @@ export async function ensureRunning(
 
 /** Returns undefined if nothing was read. A refused key must not end a job that SSH still reaches. */
 export async function instanceNow(id: string, context: Context): Promise<Instance | undefined> {
-  const read = async () => readInstance(id, await context.api(), BRIEFLY);
-  const reading = await read().catch(() => undefined);
-  return reading?.kind === 'there' ? reading.instance : undefined;
+  try {
+    const reading = await readInstance(id, await context.api(), BRIEFLY);
+    return reading.kind === 'there' ? reading.instance : undefined;
+  } catch (error) {
+    ensureCliError(error);
+    return undefined;
+  }
 }

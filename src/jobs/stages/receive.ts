@@ -14,10 +14,10 @@ const BRIEFLY = 1_000;
 /** Milliseconds between two looks whether a command has exited whose reader is far behind. */
 const LOOK = 10_000;
 
-/** Continues the output of a job at the printed position. */
+/** Continues the output of a job at the printed position. `shellNow`: the present connection. */
 export async function receiveOutput(
   job: Job,
-  shell: RemoteShell,
+  shellNow: () => RemoteShell,
   context: Context,
 ): Promise<Received> {
   const { record, phases } = job;
@@ -38,7 +38,7 @@ export async function receiveOutput(
     onPrinted: () => position.moved(),
     async hasExited(signal) {
       await clock.sleep(LOOK, signal);
-      const found = await probe(shell, signal);
+      const found = await probe(shellNow(), signal);
       return typeof found === 'object' && found.state !== 'running';
     },
     onFault({ message }) {

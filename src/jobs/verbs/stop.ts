@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { asCliError, failuresOf, throwAll } from '../../errors.ts';
+import { ensureCliError, failuresOf, throwAll } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
 import { createJob, driveJob, printEnd } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
@@ -80,6 +80,7 @@ async function stopFollowed(job: JobRecord, given: HowToReach, context: Context)
   } catch (error) {
     context.signal.throwIfAborted();
     // The next look may succeed.
-    context.err.warn('connection', asCliError(error).message);
+    ensureCliError(error);
+    context.err.warn('connection', error.message);
   }
 }

@@ -62,6 +62,12 @@ test("exits with the remote command's exit code, without a second ssh", async ()
   expect(await readFile(calls, 'utf8')).toBe('ssh\n');
 });
 
+test("exits with ssh's exit code if a second ssh can't start", async () => {
+  const world = await worldWith({});
+  await writeFile(join(world.home, 'bin', 'ssh'), '#!/bin/sh\nrm "$0"; exit 255\n');
+  expect(await run(world, 'ssh', ID)).toMatchObject({ code: 255, stdout: '', stderr: '' });
+});
+
 describe('ssh to several instances', () => {
   test('refuses two known names before a command, with the lines that run it on each', async () => {
     const world = await worldWith({});

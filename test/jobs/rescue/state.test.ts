@@ -95,8 +95,9 @@ describe('the time that a budget pays for', () => {
     // An amount must not be exceeded, and a price of zero must not keep the instance for ever.
     ['50', undefined, 0],
     ['50', '0', 60],
+    ['much', '50', 0],
   ])('%s roubles at %s per hour: %d minutes', (budget, price, minutes) => {
-    const amount = budget === null ? null : (priceIn(budget) ?? null);
+    const amount = budget === null ? null : priceIn(budget);
     expect(paidTime(amount, priceIn(price))).toBe(minutes * MINUTE);
   });
 
