@@ -64,8 +64,10 @@ test("exits with the remote command's exit code, without a second ssh", async ()
 
 test("exits with ssh's exit code if a second ssh can't start", async () => {
   const world = await worldWith({});
-  await writeFile(join(world.home, 'bin', 'ssh'), '#!/bin/sh\nrm "$0"; exit 255\n');
-  expect(await run(world, 'ssh', ID)).toMatchObject({ code: 255, stdout: '', stderr: '' });
+  const bin = join(world.home, 'bin');
+  await writeFile(join(bin, 'ssh'), '#!/bin/sh\n/bin/rm "$0"; exit 255\n');
+  const result = await world.cli(['instances', 'ssh', ID], { env: { PATH: bin } });
+  expect(result).toMatchObject({ code: 255, stdout: '', stderr: '' });
 });
 
 describe('ssh to several instances', () => {
