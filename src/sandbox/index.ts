@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { CliError } from '../errors.ts';
+import { CliError, ensureCliError } from '../errors.ts';
 import { hasSsh, mayBill } from '../rules/statuses.ts';
 import type { Clock } from '../system/clock.ts';
 import { IMAGES } from './catalog/images.ts';
@@ -168,7 +168,10 @@ export function openSandbox({ file: path, clock, owners }: SandboxSettings) {
     reset: async (options: SeedOptions = {}) => {
       const now = clock.now();
       // Creates a new key, since nobody can use the key of an unreadable file.
-      const token = await apiKey().catch(() => undefined);
+      const token = await apiKey().catch((error: unknown) => {
+        ensureCliError(error);
+        return undefined;
+      });
       const state = freshState(now, { token, ...options });
       await store.replace(state);
       const [left] = await endStale(file, owners, new Map());

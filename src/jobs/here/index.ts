@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { asCliError, doubt, ensureCliError, isInterrupt, MAY_BILL } from '../../errors.ts';
+import { asCliError, doubt, isInterrupt, MAY_BILL } from '../../errors.ts';
 import { planRental } from '../../instances/rent/planned.ts';
 import { nothingCreated, runPreflight } from '../../instances/rent/preflight.ts';
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
@@ -88,8 +88,9 @@ async function move(job: Noted, run: HereRun, context: Context): Promise<JobEnd 
     return end;
   }
   const { any } = rented.stops;
-  // Other requests may be tried again for hours, and this instance ends at its deadline.
-  await orAborted(run.rented(name), any).catch(ensureCliError);
+  // Other requests may be tried again for hours, and this instance ends at its deadline. Whatever
+  // fails here, the instance must be driven to its end.
+  await orAborted(run.rented(name), any).catch(() => undefined);
   const { isUnsaved } = job;
   const { how, toStart: command } = plan;
   const stops = { ...rented.stops, any: AbortSignal.any([any, run.needless]) };

@@ -68,8 +68,8 @@ export function dueOf(
   const isOf = due !== null && (due.by === deadline || due.by === if_idle?.uid);
   if (isOf && Date.parse(due.at) <= now) return due;
   const isPast = deadline != null && Date.parse(deadline) <= now;
-  const by = isOf ? due.by : isPast && deadline;
-  if (!by) return null;
+  const by = isOf ? due.by : isPast ? deadline : undefined;
+  if (by === undefined) return null;
   return { at: isWatched && by === deadline ? by : new Date(now).toISOString(), by };
 }
 
