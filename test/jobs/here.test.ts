@@ -325,15 +325,17 @@ describe('gpucloud run --here with one instance', () => {
     expect(stderr).not.toContain('Terminated');
   });
 
-  test("exits with 125 if the command can't be started", async () => {
+  test.each([
+    [[], 'the file or its interpreter was not found (ENOENT)'],
+    // Node throws this one.
+    [['x'.repeat(2_000_000)], 'E2BIG'],
+  ])("exits with 125 if the command can't be started, row %#", async (args, why) => {
     withoutTranscript();
     writeFileSync(world.local('bad'), '#!/no/such/interpreter\n', { mode: 0o755 });
     const argv = ['--here', '--name', 'job', '--terminate-after', '1h'];
-    const { code, stderr } = await world.run('', argv, {}, [world.local('bad')]);
+    const { code, stderr } = await world.run('', argv, {}, [world.local('bad'), ...args]);
     expect({ code, statuses: statuses() }).toEqual({ code: 125, statuses: { job: 'TERMINATING' } });
-    expect(stderr).toContain(
-      `Could not start ${world.local('bad')}: the file or its interpreter was not found (ENOENT).`,
-    );
+    expect(stderr).toContain(`Could not start ${world.local('bad')}: ${why}.`);
   });
 
   test('copies the --sync files to the instance', async () => {
