@@ -1,7 +1,7 @@
 import { rateLimited, sentence } from './api/errors.ts';
 import { DEFAULT_TIMEOUT_MS } from './context/service.ts';
 import type { Context } from './context.ts';
-import { asCliError, CliError, isInterrupt } from './errors.ts';
+import { CliError, ensureCliError, isInterrupt } from './errors.ts';
 
 /** Milliseconds before the second request, unless the service asks for a pause. */
 const PAUSE = 500;
@@ -40,7 +40,11 @@ export async function retryChange<T>(
   { send, read }: RepeatableChange<T>,
   context: Pick<Context, 'clock' | 'flags' | 'signal'>,
 ): Promise<T> {
-  const stateNow = () => read().catch(() => undefined);
+  const stateNow = () =>
+    read().catch((error: unknown) => {
+      ensureCliError(error);
+      return undefined;
+    });
   const { clock, signal } = context;
   const first = await attempt(send);
   if ('result' in first) return first.result;
@@ -87,6 +91,7 @@ async function attempt<T>(
   try {
     return { result: await send() };
   } catch (error) {
-    return { fault: asCliError(error) };
+    ensureCliError(error);
+    return { fault: error };
   }
 }

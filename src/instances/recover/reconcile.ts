@@ -124,7 +124,7 @@ function isOf(
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (!isSameName(String(name), wanted) || created === undefined) return false;
+  if (name == null || !isSameName(name, wanted) || created === undefined) return false;
   // The clock difference at the request is unknown, so the current difference only widens the
   // window.
   const ahead = serviceClock.now() - clock.now();
