@@ -52,8 +52,9 @@ export async function retryChange<T>(
   const isInDoubt = fault.failure === 'outcomeUnknown';
   if (!isInDoubt && fault.failure !== 'rateLimited') throw fault;
 
-  const pause = fault.retryAfterMs ?? clock.random() * PAUSE;
-  const isTooLong = pause > longestPause(context);
+  const longest = longestPause(context);
+  const pause = fault.retryAfterMs ?? Math.min(clock.random() * PAUSE, longest);
+  const isTooLong = pause > longest;
   if (isTooLong && !isInDoubt) throw fault;
   if (!isTooLong) {
     await clock.sleep(pause, signal).catch((interrupt: unknown) => {
