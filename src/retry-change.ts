@@ -1,7 +1,7 @@
 import { rateLimited, sentence } from './api/errors.ts';
 import { DEFAULT_TIMEOUT_MS } from './context/service.ts';
 import type { Context } from './context.ts';
-import { asCliError, CliError, isInterrupt } from './errors.ts';
+import { CliError, ensureCliError, isInterrupt } from './errors.ts';
 
 /** Milliseconds before the second request, unless the service asks for a pause. */
 const PAUSE = 500;
@@ -40,7 +40,11 @@ export async function retryChange<T>(
   { send, read }: RepeatableChange<T>,
   context: Pick<Context, 'clock' | 'flags' | 'signal'>,
 ): Promise<T> {
-  const stateNow = () => read().catch(() => undefined);
+  const stateNow = () =>
+    read().catch((error: unknown) => {
+      ensureCliError(error);
+      return undefined;
+    });
   const { clock, signal } = context;
   const first = await attempt(send);
   if ('result' in first) return first.result;
@@ -48,8 +52,9 @@ export async function retryChange<T>(
   const isInDoubt = fault.failure === 'outcomeUnknown';
   if (!isInDoubt && fault.failure !== 'rateLimited') throw fault;
 
-  const pause = fault.retryAfterMs ?? clock.random() * PAUSE;
-  const isTooLong = pause > longestPause(context);
+  const longest = longestPause(context);
+  const pause = fault.retryAfterMs ?? Math.min(clock.random() * PAUSE, longest);
+  const isTooLong = pause > longest;
   if (isTooLong && !isInDoubt) throw fault;
   if (!isTooLong) {
     await clock.sleep(pause, signal).catch((interrupt: unknown) => {
@@ -87,6 +92,7 @@ async function attempt<T>(
   try {
     return { result: await send() };
   } catch (error) {
-    return { fault: asCliError(error) };
+    ensureCliError(error);
+    return { fault: error };
   }
 }

@@ -71,6 +71,13 @@ describe.each([
   });
 });
 
+test('is sent once more after a pause no longer than --timeout', async () => {
+  const { server, clock, result } = await changed([cut, SUSPENDED, AVAILABLE], 100);
+  expect(await result).toMatchObject({ status: 'AVAILABLE' });
+  expect(server.calls()).toEqual([POST, GET, POST]);
+  expect(clock.sleeps).toEqual([100]);
+});
+
 describe('a change that fails twice', () => {
   test.each([
     ['two 500s', status(500), 'refused'],

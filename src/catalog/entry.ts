@@ -81,7 +81,7 @@ export function joined(builtIn: CatalogEntry, own: CatalogEntry | undefined): Ca
   if (own === undefined) return builtIn;
   return {
     ...builtIn,
-    name: own.given_name,
+    name: own.given_name ?? builtIn.name,
     given_name: own.given_name,
     sources: [...own.sources, ...builtIn.sources],
   };

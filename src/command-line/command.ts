@@ -1,7 +1,7 @@
 import type { Argument, CommandUnknownOpts, OptionValues } from '@commander-js/extra-typings';
 import { Command, CommanderError, Help, Option } from '@commander-js/extra-typings';
 import type { NameKind } from '../completion/values.ts';
-import { type CliError, type Failure, usageError } from '../errors.ts';
+import { type CliError, ensureCliError, type Failure, usageError } from '../errors.ts';
 import type { View } from '../output/output.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { foreignFlag, foreignWord, harmless } from './foreign-words.ts';
@@ -213,7 +213,8 @@ function accepts({ parseArg }: Pick<Option, 'parseArg'>, text: string): boolean 
   try {
     parseArg?.(text, undefined);
     return true;
-  } catch {
+  } catch (error) {
+    ensureCliError(error);
     return false;
   }
 }

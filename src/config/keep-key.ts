@@ -1,4 +1,4 @@
-import { asCliError, CliError } from '../errors.ts';
+import { CliError, ensureCliError } from '../errors.ts';
 import type { WarningCode } from '../warnings.ts';
 import {
   type ConfigFile,
@@ -103,7 +103,7 @@ async function forgetKey(
   try {
     await (await keys()).remove(profile, place);
   } catch (error) {
-    const { message, hint } = asCliError(error);
-    err.warn('local_storage', [message, hint].filter(Boolean).join(' '));
+    ensureCliError(error);
+    err.warn('local_storage', [error.message, error.hint].filter(Boolean).join(' '));
   }
 }

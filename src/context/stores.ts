@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { openCatalog } from '../catalog/index.ts';
-import { usageError } from '../errors.ts';
+import { ensureCliError, usageError } from '../errors.ts';
 import { isAny } from '../journal/files.ts';
 import { type Deadline, type Journal, openJournal, type Scope } from '../journal/index.ts';
 import { lazy } from '../lazy.ts';
@@ -64,7 +64,8 @@ export function createStores(
     try {
       ({ state } = await folders());
       await ensureSignedIn();
-    } catch {
+    } catch (error) {
+      ensureCliError(error);
       // Without a home folder or an account there is no journal. The command itself reports broken
       // settings.
       return;
@@ -118,7 +119,8 @@ export function createStores(
     async isKeyKnown() {
       try {
         return await (await journal()).isKeyKnown();
-      } catch {
+      } catch (error) {
+        ensureCliError(error);
         return false;
       }
     },

@@ -1,3 +1,4 @@
+import { fieldOf } from '../api/open-fields.ts';
 import { idKey, resourceId } from '../rules/names.ts';
 
 export interface ResponseId {
@@ -28,8 +29,4 @@ export function responseId(text: string): ResponseId | undefined {
   const [id, name] = [fieldOf(data, 'id'), fieldOf(data, 'name')];
   if (typeof id !== 'string' || !resourceId(id).ok) return undefined;
   return { id: idKey(id), name: typeof name === 'string' ? name : undefined };
-}
-
-function fieldOf(value: unknown, field: string): unknown {
-  return Reflect.get(Object(value), field);
 }

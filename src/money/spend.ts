@@ -185,7 +185,8 @@ export function zoneText(at: number): string {
   const offset = `UTC${ahead < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
   const name = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   if (name === 'UTC') return name;
-  return `${name}, ${offset}`;
+  // Node returns undefined if TZ names no time zone.
+  return name === undefined ? offset : `${name}, ${offset}`;
 }
 
 function monthText(date: Date): string {

@@ -3,6 +3,7 @@ import type { Drive, Instance } from '../api/index.ts';
 import { textField } from '../api/open-fields.ts';
 import { AT_ONCE, eachBounded } from '../concurrency.ts';
 import type { Context } from '../context.ts';
+import { ensureCliError } from '../errors.ts';
 import type { Changed } from '../instances/change/outcome.ts';
 import { BRIEFLY } from '../instances/read.ts';
 import { knownHere, readAll, titled } from '../instances/rent/preflight.ts';
@@ -107,7 +108,8 @@ export function termination(context: Context) {
     if (ids.every((id) => attached.get(id) == null)) return [];
     try {
       return await (await context.api()).drives.list(BRIEFLY);
-    } catch {
+    } catch (error) {
+      ensureCliError(error);
       return [];
     }
   }
@@ -156,7 +158,8 @@ export function termination(context: Context) {
     try {
       const api = await context.api();
       return (await api.instances.events(id, {}, BRIEFLY)).data;
-    } catch {
+    } catch (error) {
+      ensureCliError(error);
       return undefined;
     }
   }

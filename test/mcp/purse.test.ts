@@ -127,8 +127,8 @@ describe('the budget', () => {
     expect((await statuses()).first).not.toMatch(/^TERMINAT/);
   });
 
-  test('counts an ended instance at its started hours', async () => {
-    const agent = await open('--allow', 'all', ...budget(400));
+  test('counts an ended instance at its started hours, and no longer as running', async () => {
+    const agent = await open('--allow', 'all', ...budget(400, '--max-instances', '1'));
     await create(agent, 'one', { terminate_after: '3h' });
     expect(await agent.purse()).toMatchObject({ committed: '359.60' });
     expect(await create(agent, 'two')).toMatchObject({ error: { code: 'guard' } });

@@ -5,9 +5,10 @@ import { exposureOf, exposureOfState, trustedOwners } from '../../config/exposur
 import { folders } from '../../config/index.ts';
 import type { Settings, Sourced } from '../../config/resolve.ts';
 import type { Context } from '../../context.ts';
+import { CliError } from '../../errors.ts';
 import { journalFolders } from '../../journal/layout.ts';
 import { shellLine } from '../../output/shell-line.ts';
-import { faultOf } from '../../system/error-code.ts';
+import { errorCode, faultOf } from '../../system/error-code.ts';
 import { temporaryName } from '../../system/files.ts';
 import { type Checks, type Finding, fail, notChecked, pass, warn } from './check.ts';
 
@@ -85,10 +86,15 @@ export function fileChecks(context: Context): Checks {
   };
 }
 
-/** Returns the mode of a file or folder, or undefined if it is missing or out of reach. */
+/** Returns the mode of a file or folder, or undefined if it is missing. */
 async function found(path: string): Promise<{ mode: number; isFolder: boolean } | undefined> {
-  const stats = await stat(path).catch(() => undefined);
-  return stats && { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
+  try {
+    const stats = await stat(path);
+    return { mode: stats.mode & 0o777, isFolder: stats.isDirectory() };
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw new CliError('storage', `could not read ${path} (${faultOf(error)})`);
+  }
 }
 
 async function folderCheck(path: string, uid: number | undefined): Promise<Finding> {
@@ -169,8 +175,8 @@ const PROBE = 'gpucloud doctor\n'.repeat(512);
 
 async function writableCheck(context: Context): Promise<Finding> {
   const { state } = await context.folders();
+  const there = await nearest(state);
   try {
-    const there = await nearest(state);
     if (there !== state) {
       await access(there, constants.W_OK | constants.X_OK);
       return pass(`${state} can be created`);

@@ -5,7 +5,7 @@ import { showDone } from '../../command-line/several.ts';
 import { verb } from '../../command-line/verb.ts';
 import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, type CliError, failuresOf, throwAll } from '../../errors.ts';
+import { type CliError, ensureCliError, failuresOf, throwAll } from '../../errors.ts';
 import type { Changed } from '../../instances/change/outcome.ts';
 import type { Feature } from '../../instances/deadlines/armed.ts';
 import { warnUnenforced } from '../../instances/deadlines/unenforced.ts';
@@ -128,9 +128,10 @@ async function settleOpen(journal: Journal, context: Context): Promise<void> {
         context.err.warn('price', `${dear.message} To terminate it: ${dear.hint}`);
     }
   } catch (error) {
+    ensureCliError(error);
     context.err.warn(
       'incomplete',
-      `Could not compare the instance with unresolved requests: ${asCliError(error).message}`,
+      `Could not compare the instance with unresolved requests: ${error.message}`,
     );
   }
 }

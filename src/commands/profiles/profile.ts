@@ -10,7 +10,7 @@ import {
 import { resolveSettings } from '../../config/index.ts';
 import type { KeptKey } from '../../config/keep-key.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError } from '../../errors.ts';
+import { CliError, ensureCliError } from '../../errors.ts';
 import type { ShownProfile } from '../../json-results/local.ts';
 import { field, type View } from '../../output/output.ts';
 import { shellLine } from '../../output/shell-line.ts';
@@ -118,7 +118,8 @@ export function activeProfile(
   try {
     return resolveSettings(flags, env, file).settings.profile?.value;
   } catch (error) {
-    return asCliError(error);
+    ensureCliError(error);
+    return error;
   }
 }
 

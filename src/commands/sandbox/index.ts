@@ -4,7 +4,7 @@ import type { Group } from '../../command-line/group.ts';
 import { checked, oneOf, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError } from '../../errors.ts';
+import { CliError, ensureCliError } from '../../errors.ts';
 import { commandLines } from '../../output/shell-line.ts';
 import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -258,7 +258,8 @@ async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
     return names.length === 0 ? undefined : `This deletes ${names.join(', ')}.`;
   } catch (error) {
     // A file that is not a sandbox may be the user's own, named by mistake.
-    return `${asCliError(error).message}.`;
+    ensureCliError(error);
+    return `${error.message}.`;
   }
 }
 

@@ -414,8 +414,10 @@ export function noteNewEnds(typed: readonly string[], ends: WantedEnds, context:
 
 /** Prints that the end of these instances deletes their disks. `typed` holds their names in a command. */
 export function noteDisks(typed: readonly string[], { err }: Context): void {
+  const [first, ...others] = typed;
+  if (first === undefined) return;
   const [disks, name] =
-    typed.length === 1 ? [`the disk of ${typed}`, `${typed}`] : ['their disks', 'NAME'];
+    others.length === 0 ? [`the disk of ${first}`, first] : ['their disks', 'NAME'];
   const rescue = gpucloud('instances', 'expire', name, '--rescue', 'PATH');
   err.note(`Termination deletes ${disks}. To copy files first: ${rescue}`);
 }

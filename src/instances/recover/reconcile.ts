@@ -7,7 +7,7 @@ import type { Journal, KnownInstance, OpenRequest } from '../../journal/index.ts
 import { gpucloud } from '../../output/shell-line.ts';
 import { ago, instant, minuteText, spanText } from '../../output/time.ts';
 import { inRoubles, priceIn } from '../../rules/money.ts';
-import { isSameName, nameKey, resourceId, typedName } from '../../rules/names.ts';
+import { nameKey, resourceId, typedName } from '../../rules/names.ts';
 import { CLOCKS } from '../../system/clock.ts';
 import { deadlineText, noteEnds } from '../deadlines/deadline.ts';
 import { readInstance } from '../read.ts';
@@ -37,8 +37,8 @@ export async function reconcile(
   const fitting = new Map(
     open.map((request) => [
       request,
-      candidates.flatMap(({ instance, known_at }) =>
-        isOf(instance, request, context) && !isOlder(known_at, request) ? instance : [],
+      candidates.flatMap((one) =>
+        isOf(one, request, context) && !isOlder(one.known_at, request) ? one.instance : [],
       ),
     ]),
   );
@@ -55,6 +55,8 @@ export async function reconcile(
 
 interface Candidate {
   readonly instance: Instance;
+  /** The key of its name. */
+  readonly name: string;
   /** When this computer first recorded the instance; undefined if only a drive names it. */
   readonly known_at: string | undefined;
 }
@@ -86,8 +88,9 @@ async function readCandidates(
   }
   const read = await eachBounded([...ids], READS_AT_ONCE, async (id) => {
     const instance = await readOne(id, api, context);
-    const isWanted = instance !== undefined && names.has(nameKey(instance.name ?? ''));
-    return isWanted ? { instance, known_at: known.get(id)?.asked_at } : undefined;
+    const name = nameKey(instance?.name ?? '');
+    const isWanted = instance !== undefined && names.has(name);
+    return isWanted ? { instance, name, known_at: known.get(id)?.asked_at } : undefined;
   });
   return read.filter((candidate) => candidate !== undefined);
 }
@@ -119,12 +122,12 @@ async function attachedIds(api: Api, context: Context): Promise<readonly string[
 }
 
 function isOf(
-  { name, created_at }: Instance,
+  { instance: { created_at }, name }: Candidate,
   { name: wanted, asked_at }: OpenRequest,
   { clock, serviceClock }: Context,
 ): boolean {
   const created = instant(created_at);
-  if (!isSameName(String(name), wanted) || created === undefined) return false;
+  if (name !== nameKey(wanted) || created === undefined) return false;
   // The clock difference at the request is unknown, so the current difference only widens the
   // window.
   const ahead = serviceClock.now() - clock.now();

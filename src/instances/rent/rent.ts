@@ -1,4 +1,4 @@
-import { isSureRefusal } from '../../api/errors.ts';
+import { isSureRefusal, sentence } from '../../api/errors.ts';
 import type { Api, CallOptions, Instance, RawResponse } from '../../api/index.ts';
 import { sendOnce } from '../../command-line/creation.ts';
 import { recoverLine } from '../../command-line/hints.ts';
@@ -178,7 +178,9 @@ function madeAnyway(error: unknown, id: string, { name }: RentalRequest): CliErr
   const why = httpStatus === undefined ? `: ${message}` : ` (HTTP ${httpStatus})`;
   return new CliError(
     isInterrupt(error) ? error.failure : 'notUnderstood',
-    `Created ${name} (${id}). It is billing, but gpucloud could not use the rest of the response${why}.`,
+    sentence(
+      `Created ${name} (${id}). It is billing, but gpucloud could not use the rest of the response${why}`,
+    ),
     {
       hint: `see it with "${gpucloud('instances', 'get', typed)}", terminate it with "${gpucloud('instances', 'terminate', typed)}"`,
       resource: id,

@@ -422,6 +422,15 @@ describe('in the sandbox', () => {
     expect((await world.cli(['catalog', 'rm', 'cheap'], SANDBOX)).code).toBe(0);
     expect(JSON.parse((await list()).stdout)).toHaveLength(5);
   });
+
+  test('keeps a built-in name that another version once learned', async () => {
+    const names = [{ service: 'sandbox', kind: 'offer', id: OFFER, name: 'old' }];
+    await putFile(JSON.stringify({ version: 1, names }));
+    const { stdout } = await world.cli(['catalog', 'list', '--json'], SANDBOX);
+    expect(JSON.parse(stdout)).toContainEqual(
+      expect.objectContaining({ id: OFFER, name: 'RTX 4090', given_name: null }),
+    );
+  });
 });
 
 describe('an unusable catalog file', () => {

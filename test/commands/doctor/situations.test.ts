@@ -281,6 +281,16 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
       'state_writable fail could not write to $HOME/state (ENOTDIR) → make it writable, or set GPUCLOUD_STATE_DIR to another folder',
     ],
   ],
+  [
+    'a state folder below a file',
+    {
+      env: (home) => ({ GPUCLOUD_STATE_DIR: join(home, 'file', 'state') }),
+      prepare: ({ home }) => writeFile(join(home, 'file'), ''),
+    },
+    ['state_folder', 'state_writable'].map(
+      (check) => `${check} fail could not read $HOME/file/state (ENOTDIR)`,
+    ),
+  ],
   ...(process.getuid?.() === 0 ? [1, 3] : []).map((count): (typeof SITUATIONS)[number] => [
     `files of another user: ${count}`,
     {

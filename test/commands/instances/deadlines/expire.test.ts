@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { minuteText, spanText } from '../../../../src/output/time.ts';
 import { HARDWARE } from '../../../support/sandbox-ids.ts';
@@ -5,6 +7,7 @@ import {
   type DeadlineWorld,
   deadlineWorld,
   ID,
+  journalFolders,
   listed,
   recordsIn,
   rentForFourHours,
@@ -26,6 +29,15 @@ describe('expire', () => {
   test('omits the warning about enforcement while a schedule runs', async () => {
     await world.arm();
     await world.cli([...['instances', 'expire', 'trainer', '--at', '2026-01-16T00:00Z', '-q']]);
+  });
+
+  test('names no disk if files of it are copied first', async () => {
+    await world.arm();
+    const [path = ''] = journalFolders(world, 'deadlines').map((one) => join(one, `${ID}.json`));
+    const rescue = { uid: 'r', paths: [{ remote: 'out', local: '/out' }], budget: null, early: 60 };
+    writeFileSync(path, JSON.stringify({ ...recordsIn(world, 'deadlines')[0], rescue }));
+    const { stderr } = await world.cli(['instances', 'expire', 'trainer', '--after', '8h']);
+    expect(stderr).not.toContain('disk');
   });
 
   const ends = (stdout: string): [string, string][] =>
