@@ -172,6 +172,14 @@ describe('the next step', () => {
     ['leaves a success of --here', 'stop', HERE, exited(0), WRONG, 'leave'],
     ['ends a failure of --here', 'stop', HERE, exited(1), WRONG, 'end'],
     ['ends a stopped one of --here', 'stop', HERE, exited(130), STOPPED, 'end'],
+    [
+      'keeps a lost one',
+      'run',
+      { ...JOB, collected: true },
+      LOST,
+      { keepsOnFailure: true },
+      'keep',
+    ],
     ['leaves a lost one that wrote', 'stop', JOB, LOST, WRONG, 'leave'],
     ['keeps a lost one that wrote', 'attach', JOB, LOST, WRONG, 'keep'],
     [
