@@ -283,8 +283,14 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     { what: 'by a schedule', fields: {}, enforcement: ALL_ARMED, ends: true },
     { what: 'by its run', fields: { isFollowed: true }, enforcement: undefined, ends: true },
     { what: 'by nothing', fields: {}, enforcement: undefined, ends: false },
+    {
+      what: 'by its run, and is not kept',
+      fields: { isFollowed: true, isKept: false },
+      enforcement: undefined,
+      ends: false,
+    },
   ].map(({ what, fields, enforcement, ends }): [string, Partial<Look>, string] => [
-    `an instance that was kept for its results and is ended ${what}`,
+    `an instance with results that is ended ${what}`,
     {
       instances: [instance({ ends_at: hoursOn(2) })],
       jobs: [job({ isKept: true, problem: PROBLEM, ...fields })],
