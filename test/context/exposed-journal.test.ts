@@ -184,7 +184,7 @@ describe('a state folder of another version', () => {
   });
 
   test('accepts folders of the user, of file systems, locks and sandbox instances', async () => {
-    for (const name of ['lost+found', 'project', 'test-instances', 'drives.lock']) {
+    for (const name of ['lost+found', 'my-journal2', 'old-rentals', 'drives.lock']) {
       await mkdir(join(state, name), { mode: 0o700 });
     }
     for (const name of ['.Trash-1000', '@eaDir']) {
