@@ -291,6 +291,7 @@ describe('gpucloud run before renting', () => {
     await writeFile(join(folder, 'my script'), '');
     const other = await run('--sync', folder, '--', 'my script');
     expect(other.stderr).not.toContain('is a single word');
+    await run('--', '4090');
   });
 
   test('shows the quotes that --offer RTX 4090 lacks', async () => {
