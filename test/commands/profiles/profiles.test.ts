@@ -274,6 +274,17 @@ test.each([
   expect(code, stderr).toBe(exit);
 });
 
+test('profiles set keeps the other guards and defaults', async () => {
+  const world = await twoProfiles();
+  const set = (...words: string[]) => world.cli(['profiles', 'set', 'work', ...words, '--json']);
+  await set('--max-instances', '2', '--offer', 'a');
+  const { stdout } = await set('--max-burn', '100', '--image', 'b');
+  expect(JSON.parse(stdout)).toMatchObject({
+    guards: { max_instances: 2, max_burn: '100.00' },
+    defaults: { offer: 'a', image: 'b' },
+  });
+});
+
 describe('profiles move', () => {
   const move = (world: World) => world.cli(['profiles', 'move', 'home', '--to', 'file']);
 
