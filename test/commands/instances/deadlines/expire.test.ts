@@ -183,10 +183,10 @@ describe('expire', () => {
     [['--after', '8h'], 'INSTANCE is missing: give names or IDs'],
     [['trainer', '--all', '--after', '8h'], "--all can't be used with INSTANCE"],
     [['--all', '--after', '8h', '--rescue', 'out'], "--all and --rescue can't be combined"],
-    [
-      ['trainer', '--at', 'frx 18:00'],
-      '--at "frx 18:00": must be a time of day, such as 18:00 or "fri 18:00",',
-    ],
+    ...['frx 18:00', 'fri 18:000', 'at fri 18:00'].map((time): [string[], string] => [
+      ['trainer', '--at', time],
+      `--at "${time}": must be a time of day, such as 18:00 or "fri 18:00",`,
+    ]),
   ])('rejects %j before any request', async (flags, message) => {
     const { code, stderr, requests } = await world.cli(['instances', 'expire', ...flags]);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
