@@ -291,6 +291,8 @@ describe('jobs stop', () => {
     expect(stderr).toContain(`error: Could not stop the command on job: ${HOST_KEY}`);
     expect(stderr).toContain('hint: try again: gpucloud jobs stop job');
     expect(world.ssh.scripts.filter(isStop)).toHaveLength(1);
+    const { stderr: error } = await jobs('stop', 'job', '--json');
+    expect(error).toContain('"may_be_billing":true');
     expect(world.terminations()).toBe(0);
   });
 

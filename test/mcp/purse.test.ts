@@ -236,6 +236,8 @@ describe('deadlines', () => {
     const { stdout } = await world.cli(['instances', 'list', '--json']);
     const row = JSON.parse(stdout).find(({ name }: { name: string }) => name === 'one');
     expect(row.ends_at).toBe('2026-01-15T16:00:00.000Z');
+    const ends = { terminate_after: null, terminate_at: '2026-01-15T15:00:00Z' };
+    expect(await create(agent, 'two', ends)).toMatchObject({ isError: false });
     await agent.end();
   });
 

@@ -30,7 +30,6 @@ export function readResponse(
   if (schema === undefined) {
     return isError(body.value) ? { ok: false, what: 'it reports an error' } : NOTHING;
   }
-  if (!Object.hasOwn(body.value, 'data')) return { ok: false, what: 'data is missing' };
   const data = mend(schema, body.value.data);
   if (!data.ok) return { ok: false, what: placed('data', data) };
   const odd = data.odd.map((one) => placed('data', one));

@@ -172,6 +172,11 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     ],
   ],
   [
+    'an unreadable date',
+    dated('soon'),
+    ["clock warn not checked: the service's responses have no date"],
+  ],
+  [
     'a clock a minute behind',
     dated('2026-01-15T12:00:59.000Z'),
     ["clock pass 60 s behind the service's clock"],
