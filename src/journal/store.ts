@@ -83,7 +83,7 @@ export function openStore(settings: JournalSettings) {
         return await work();
       } catch (error) {
         if (error instanceof CliError) throw error;
-        const { message } = Object(error);
+        const { message } = error as Error;
         throw new CliError(
           'storage',
           `Could not ${what} the list of rented instances: ${message}`,

@@ -161,8 +161,9 @@ function rounding(rows: readonly AccountInstance[]): Money {
 /** Returns a description of the change during the check; undefined if nothing changed. */
 function changedWhileReading(
   { before, updated, after, rows }: ExactReading,
-  { instances }: Look,
+  { reading, instances }: Look,
 ): string | undefined {
+  if (reading.instances === undefined) return 'The instances were unreadable';
   if (before.name !== updated.name || before.name !== after.name) return 'The account name changed';
   if (before.balance !== after.balance) return 'The balance changed';
   return seen(instances) === seen(rows) ? undefined : 'An instance changed';

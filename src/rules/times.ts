@@ -25,12 +25,9 @@ export function duration(text: string): Verdict<number> {
 /** Formats a duration as people type it, in its largest whole unit. */
 export function durationWord(milliseconds: number): string {
   if (milliseconds === 0) return '0s';
-  const [largest] = Object.entries(MILLISECONDS)
-    .reverse()
-    .flatMap(([unit, length]) =>
-      milliseconds % length === 0 ? `${milliseconds / length}${unit}` : [],
-    );
-  return String(largest);
+  const units = Object.entries(MILLISECONDS).reverse();
+  const [unit, length] = units.find(([, length]) => milliseconds % length === 0) ?? ['ms', 1];
+  return `${milliseconds / length}${unit}`;
 }
 
 /** Checks a duration that may not be zero, for deadlines and intervals. */

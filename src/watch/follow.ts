@@ -149,14 +149,15 @@ export async function* follow<L extends FollowedLog<E>, E extends LogEvent>(
   }
 }
 
-/** The poll itself throws when the signal aborts. A look holds the faults of its logs. */
+/** The poll itself throws when the signal aborts. */
 async function* untilAborted<T>(
   turns: AsyncIterable<Turn<T>>,
   signal: AbortSignal,
 ): AsyncGenerator<T, void> {
   try {
     for await (const turn of turns) {
-      if ('value' in turn) yield turn.value;
+      if ('fault' in turn) throw turn.fault;
+      yield turn.value;
     }
   } catch (error) {
     if (!signal.aborted) throw error;

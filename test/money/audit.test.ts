@@ -79,6 +79,19 @@ test.each<Row>([
   const rows = instances.map(changed);
   const updated = { ...USER, reserved_balance };
   const exact: Exact = { before: USER, updated, after: USER, rows, ...later };
-  const look = { ...lookAt(READING), instances: rows };
+  const read = { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined };
+  const look = { ...lookAt({ ...READING, instances: read }), instances: rows };
   expect(reservedBalance(exact, look, { ...NOTHING, ...known })).toMatchSnapshot();
+});
+
+test('does not compare the held funds if only the second reading of instances worked', () => {
+  const exact = {
+    before: USER,
+    updated: { ...USER, reserved_balance: '9' },
+    after: USER,
+    rows: [],
+  };
+  expect(reservedBalance(exact, lookAt(READING), NOTHING)).toMatchObject({
+    message: 'The instances were unreadable during the check. Run the audit again.',
+  });
 });

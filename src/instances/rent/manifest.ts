@@ -84,7 +84,7 @@ export async function readManifest(path: string, context: Context): Promise<Mani
     content = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
     // YAML also throws for aliases without an anchor, and for endless expansion.
-    throw usageError(`${file}: can't resolve its aliases: ${Object(error).message}`);
+    throw usageError(`${file}: can't resolve its aliases: ${(error as Error).message}`);
   }
   const faults = faultsInManifest(content).map(({ where, what }) => ({
     offset: offsetOf(where),

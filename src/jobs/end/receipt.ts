@@ -31,7 +31,7 @@ export async function costOf(
   const signal = by === 'reap' ? context.signal : leavingOf(context.interrupts);
   const late = () => new CliError('deadline', 'The service does not show the whole cost.');
   const found: string[] = [];
-  await failuresOf(
+  const [fault] = await failuresOf(
     within({ time: WAIT, late, signal }, context.clock, (stop) =>
       context.shielded(async (own) => {
         const api = await own.api({ quiet: true });
@@ -45,6 +45,7 @@ export async function costOf(
       }),
     ),
   );
+  if (fault !== undefined && context.flags.debug === true) context.err.debug(fault.message);
   return found[0] ?? null;
 }
 

@@ -201,8 +201,8 @@ export async function makeLinks(
 async function isFree(path: string): Promise<boolean> {
   const parent = dirname(path);
   if ((await realPath(parent)) !== parent) return false;
-  const there = await lstat(path).catch(() => undefined);
-  return there === undefined || there.isFile() || there.isSymbolicLink();
+  const kind = await kindAt(path).catch(() => 'other');
+  return kind === 'nothing' || kind === 'replaceable';
 }
 
 const [isDone, isFailed] = [() => true, () => false];

@@ -100,8 +100,8 @@ async function printSetupOutput(record: RentedRecord, context: Context): Promise
     const text = await setupOutput(record, context);
     if (text !== null) context.err.relay(`Last lines of the setup on ${record.name}:\n${text}`);
   };
-  // `jobs logs` says why it can't be read.
-  await failuresOf(print());
+  const [fault] = await failuresOf(print());
+  if (fault !== undefined) context.err.warn('local_storage', fault.message);
 }
 
 /** Reports a refused sign-in at every pass, since the deadline would take the results. */

@@ -3,7 +3,7 @@ import { ensureCliError, failuresOf, throwAll } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
 import { createJob, driveJob, printEnd } from '../driver.ts';
 import { ensureOpen, findJob } from '../record/find-job.ts';
-import { withJob } from '../record/lock.ts';
+import { Followed, withJob } from '../record/lock.ts';
 import { askToStop, isRented, type JobRecord, readJob } from '../record/record.ts';
 import { stopCommand } from '../stages/stop-command.ts';
 import { adopted } from './adopt.ts';
@@ -39,7 +39,7 @@ export async function stopJob(
       await stopOwn(job, fetches, given, context);
     };
     const faults = await failuresOf(withJob(job, context, own, { patience: 0 }));
-    if (isDone) {
+    if (isDone || !faults.some((one) => one instanceof Followed)) {
       throwAll(faults);
       break;
     }

@@ -55,6 +55,8 @@ export function createSshPorts(
         // If the port is in use, use any free port.
         server = listen(id, usualPort(id)).catch(() => listen(id, 0));
         servers.set(id, server);
+        // With too many open files, the next request tries again.
+        server.catch(() => servers.delete(id));
       }
       return ((await server).address() as AddressInfo).port;
     },

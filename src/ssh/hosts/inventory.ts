@@ -40,16 +40,15 @@ export function gpusOf({ instance: { offer } }: Pick<HostEntry, 'instance'>): nu
  * applies.
  */
 function sshLogin(host: InventoryHost): string {
-  const [alias = ''] = host.hosts;
-  const { endpoint, ssh } = host;
+  const { endpoint, ssh, hosts } = host;
   const { host: address, port, user } = endpoint;
   const words = [...shared(endpoint, ssh), '-o', `HostName=${address}`, '-p', String(port)];
-  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, alias])}\n`;
+  return `${gpusOf(host)}/${shellLine(['ssh', ...words, '-l', user, hosts[0] ?? endpoint.id])}\n`;
 }
 
 /** Returns a host name without dots: Open MPI truncates a host name at its first dot. */
-function mpiName({ hosts }: HostEntry): string {
-  return hosts.find((name) => !name.includes('.')) ?? '';
+function mpiName({ hosts, endpoint }: HostEntry): string {
+  return hosts.find((name) => !name.includes('.')) ?? endpoint.id;
 }
 
 /** Group names that Ansible reserves. */
