@@ -64,6 +64,12 @@ export function textOfUtf8(bytes: Buffer): string | undefined {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
+/** Returns the error of a path that is a device, a pipe or a folder. */
+export function notRegular(path: string): Error {
+  const code = 'not a regular file';
+  return Object.assign(new Error(`${path} is ${code}`), { code });
+}
+
 interface HowToReplace {
   /** Default: 0600. */
   readonly mode?: number;
@@ -86,10 +92,8 @@ export async function replaceFile(
   { mode = 0o600, owner }: HowToReplace = {},
 ): Promise<void> {
   const old = lstatSync(path, { throwIfNoEntry: false });
-  if (old?.isCharacterDevice() || old?.isBlockDevice() || old?.isFIFO() || old?.isSocket()) {
-    const code = 'not a regular file';
-    throw Object.assign(new Error(`${path} is ${code}`), { code });
-  }
+  if (old?.isCharacterDevice() || old?.isBlockDevice() || old?.isFIFO() || old?.isSocket())
+    throw notRegular(path);
   const temporary = temporaryName(path);
   try {
     const file = openSync(temporary, 'wx', 0o600);

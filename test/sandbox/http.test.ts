@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { mkdirSync, rmSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -6,6 +8,7 @@ import { OPERATIONS } from '../../src/sandbox/http/operations.ts';
 import { pageOf } from '../../src/sandbox/http/page.ts';
 import { serveHttp } from '../../src/sandbox/http/server.ts';
 import type { Instance } from '../../src/sandbox/store/state.ts';
+import { accountIn } from '../../src/sandbox/store/store.ts';
 import { withLock } from '../../src/system/lock.ts';
 import { type Bench, bench, DAY, NOBODY, RTX_4090, UBUNTU } from './support.ts';
 
@@ -281,6 +284,16 @@ describe('the server', () => {
       ...failed,
       message: `could not read the sandbox's state ${b.file}. The file is unchanged; reset the sandbox to replace it.`,
     });
+    // Opening a pipe without a writer would wait forever.
+    for (const make of [mkdirSync, (path: string) => void execFileSync('mkfifo', [path])]) {
+      rmSync(b.file, { recursive: true });
+      make(b.file);
+      expect(await (await fetch(`${b.url}/users/me`)).json()).toEqual({
+        ...failed,
+        message: `could not read the sandbox's state ${b.file} (not a regular file)`,
+      });
+      expect(accountIn(b.file)).toBeUndefined();
+    }
     const fault = async () => Promise.reject(new Error('a bug'));
     const serving = { operations: [], run: fault, page: fault, now: () => 0, onRequest: undefined };
     const server = await serveHttp(serving, 0);

@@ -1,3 +1,4 @@
+import { sentence } from '../../api/errors.ts';
 import { slug } from '../../catalog/index.ts';
 import { confirm } from '../../command-line/confirm.ts';
 import type { Group } from '../../command-line/group.ts';
@@ -259,7 +260,7 @@ async function lossOf(sandbox: Sandbox): Promise<string | undefined> {
   } catch (error) {
     // A file that is not a sandbox may be the user's own, named by mistake.
     ensureCliError(error);
-    return `${error.message}.`;
+    return sentence(error.message);
   }
 }
 

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
-import { privateFolder, replaceFile } from '../../system/files.ts';
+import { notRegular, privateFolder, readPlain, replaceFile } from '../../system/files.ts';
 import { withLock } from '../../system/lock.ts';
 import { Refusal } from '../refusal.ts';
 import { type State, stateSchema } from './state.ts';
@@ -37,7 +35,7 @@ export function openStore(file: string) {
      */
     change: <T>(fresh: () => State, work: (state: State) => T): Promise<T> =>
       alone(async () => {
-        const before = await read(file);
+        const before = read(file);
         const state =
           before === undefined
             ? fresh()
@@ -69,7 +67,7 @@ export function openStore(file: string) {
  */
 export function accountIn(file: string): string | undefined {
   try {
-    const { id } = JSON.parse(readFileSync(file, 'utf8')).account;
+    const { id } = JSON.parse(String(readPlain(file))).account;
     return typeof id === 'string' ? id : undefined;
   } catch {
     return undefined;
@@ -101,9 +99,11 @@ async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-async function read(file: string): Promise<string | undefined> {
+function read(file: string): string | undefined {
   try {
-    return await readFile(file, 'utf8');
+    const bytes = readPlain(file);
+    if (bytes === undefined) throw notRegular(file);
+    return bytes.toString();
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(file, 'read', error);
