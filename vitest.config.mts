@@ -20,12 +20,13 @@ const PROGRAM = [
   'test/watch/sandbox-follow.test.ts',
 ];
 
-/** About a minute of the built program for `npm test`: a rental, the race for one name, faults, kills, ssh. */
+/** About a minute of the built program for `npm test`: start, a rental, the race for one name, faults, kills, ssh. */
 const QUICK = [
   'test/config/{disk,file}.test.ts',
   'test/e2e/{race,rental,ssh-terminal}.test.ts',
   'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',
+  'test/start/{bundle,faults,limits,streams}.test.ts',
   'test/system/programs.test.ts',
   'test/sandbox/state-file.test.ts',
 ];
