@@ -30,9 +30,9 @@ export function openTable(): void {
 
 export async function prepared(): Promise<void> {
   for (const folder of ['config', 'state']) {
-    await cp(join(account.home, folder), join(computer.home, folder), { recursive: true }).catch(
-      () => undefined,
-    );
+    const from = join(account.home, folder);
+    const filter = (path: string) => path !== join(from, 'cache');
+    await cp(from, join(computer.home, folder), { recursive: true, filter });
   }
 }
 
