@@ -94,17 +94,6 @@ describe('a password manager', () => {
     await expect(stat(join(computer.home, 'x'))).rejects.toThrow();
   });
 
-  test.each([
-    [['--key-command', "'open"], 'it has an unclosed'],
-    [['--key-command', 'x', '--key-stdin'], "cannot be used with option '--key-stdin'"],
-    [['--store', 'command'], '--store command needs --key-command'],
-    [['--store', 'file', '--key-command', 'x'], "can't be used with --key-command"],
-  ])('does not start a password manager for login %j, a usage error', async (flags, words) => {
-    const outcome = await computer.gpucloud(['login', '--base-url', url, ...flags]);
-    expect(outcome).toMatchObject({ code: 2 });
-    expect(outcome.stderr).toContain(words);
-  });
-
   test("does not wait for the password manager's background process", async () => {
     const env = await manager(`sleep 1000 & echo $! >> "$HOME/agents"; echo ${key}`);
     try {
