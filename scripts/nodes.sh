@@ -39,7 +39,7 @@ for major in 20 22 24 26; do
   # Each version compiles and caches code, limits memory and writes streams in its own way.
   tests=(test/e2e/rental test/start/{bundle,code-cache,limits,streams})
   # Signals, errors, terminals and ssh differ least from one version to the next.
-  [ "$major" != 26 ] || tests+=(test/start/{faults,stalled} test/contract/streams test/e2e/watch test/e2e/ssh.test)
+  [ "$major" != 26 ] || tests+=(test/start/{faults,stalled} test/e2e/{ssh-terminal,watch})
   timeout 600 "$node" node_modules/vitest/vitest.mjs run --project quick --project rest \
     "${tests[@]}" \
     --reporter=dot --reporter=json --outputFile.json="$results" || code=1

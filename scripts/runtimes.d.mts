@@ -1,2 +1,3 @@
 export const HERE: string;
 export const TARGET_NAMES: readonly string[];
+export function runtimeFor(target: string): string;

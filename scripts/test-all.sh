@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the tests that `npm test` leaves out: the rest of the built program, all random values, and the
+# Runs the tests that `npm test` leaves out: the rest of the built program, more random values, and the
 # built program on other versions of Node. Results: coverage/results-*.json
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -26,7 +26,7 @@ vitest rest run --project rest --project alone
 } > coverage/others.log 2>&1 &
 others=$!
 scripts/test-executable.sh --quick || code=1
-# `npm test` ran these tests with some random values; this run tries all of them.
+# `npm test` ran these tests with some random values; this run tries all or half of them.
 # In another time zone than UTC, half an hour off. There it compares no transcripts, which Vitest would
 # call obsolete, and fail on, in CI: hence --update=new.
 export GPUCLOUD_FUZZ=1

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resultSchemaOf } from '../../src/json-results/index.ts';
 import { strict } from '../golden/schemas.ts';
-import { some } from '../support/random.ts';
+import { fewer } from '../support/random.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
@@ -54,7 +54,7 @@ function faultsOf(document: unknown, command: string) {
 
 const ANSWERING = commandsWhose(({ notJson }) => notJson === undefined);
 /** The commands that the test of their JSON also runs without --json. */
-const PLAIN = new Set(some(ANSWERING));
+const PLAIN = new Set(fewer(ANSWERING));
 
 test('finds one recipe per command', () => {
   expect(Object.keys(RECIPES).sort()).toEqual(COMMANDS);
@@ -217,7 +217,7 @@ describe('every list', () => {
       }
       return result;
     };
-    const others = some(['tsv', 'yaml', 'jsonl', 'table'], LISTS.indexOf(command));
+    const others = fewer(['tsv', 'yaml', 'jsonl', 'table'], LISTS.indexOf(command));
     for (const format of ['csv', 'id', ...others]) {
       const { code, stdout } = await run('-o', format);
       expect(code, format).toBe(0);

@@ -83,7 +83,8 @@ beforeAll(async () => {
 afterAll(() => filled.remove());
 beforeEach(async () => {
   computer = await createComputer();
-  await cp(stateOf(filled), stateOf(computer), { recursive: true });
+  const filter = (path: string) => path !== join(stateOf(filled), 'cache');
+  await cp(stateOf(filled), stateOf(computer), { recursive: true, filter });
   bin = join(computer.home, 'bin');
   await mkdir(bin);
   await script('gpucloud', `exec "${RUNNER}" "${PROGRAM}" "$@"`);

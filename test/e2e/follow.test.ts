@@ -66,16 +66,6 @@ describe('--follow in the built program', () => {
     },
   );
 
-  test('prints each event as soon as the service returns it', async () => {
-    log = (at) => logOf(Math.min(at, 3));
-    const child = start('-q');
-    const outcome = outcomeOf(child);
-    await heard(child, 'stdout', /^e1\n$/);
-    await heard(child, 'stdout', /e3\n/);
-    child.kill('SIGINT');
-    expect((await outcome).stdout).toBe('e1\ne2\ne3\n');
-  });
-
   test('exits with 0 and no message when the pipe closes', async () => {
     log = (at) => logOf(at + 1);
     const line = `gpucloud ${FOLLOW.join(' ')} -q | head -1; echo "code \${PIPESTATUS[0]}"`;

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld, OFFER } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
-import { heard } from '../support/program.ts';
 import { until } from '../support/ssh-world.ts';
 
 let world: JobWorld;
@@ -96,18 +95,5 @@ describe('a run before its command', needs('ssh'), () => {
     expect(code, stderr).toBe(7);
     await gpucloud('instances', 'untrack', 'job', '--yes');
     expect(await list()).toMatchObject([{ id: null, status: 'EXITED', phase: 'renting' }]);
-  });
-});
-
-describe('a run whose result is missing', needs('ssh'), () => {
-  test('stays and ends the instance at the kept time if nothing else would', async () => {
-    const flags = ['--fetch', `typo:${at('typo')}`, '--keep-on-failure', '8s'];
-    const words = [...world.words(...flags), '--', 'mkdir', 'results'];
-    const child = world.computer.start(words, { env: world.env });
-    const ended = once(child, 'close');
-    await heard(child, 'stderr', /Kept job: .* Nothing else terminates it then/);
-    expect(world.status()).toBe('ACTIVE');
-    expect(await ended).toEqual([125, null]);
-    expect(world.status()).toBe('TERMINATING');
   });
 });

@@ -41,8 +41,9 @@ describe('the built program', () => {
   });
 
   test("creates only files that other users can't access", async () => {
-    await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], SANDBOX);
-    const state = join(computer.home, 'state');
+    const state = join(computer.home, 'new');
+    const env = { ...SANDBOX.env, GPUCLOUD_STATE_DIR: state };
+    await computer.gpucloud(['instances', 'create', 'trainer', ...HARDWARE], { env });
     expect((await stat(state)).mode & 0o777).toBe(0o700);
     for (const name of await readdir(state, { recursive: true })) {
       const { mode } = await stat(join(state, name));

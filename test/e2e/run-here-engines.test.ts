@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
@@ -31,9 +30,6 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
     const env = {
       ...world.env,
       PARALLEL_HOME: join(home, '.parallel'),
-      ANSIBLE_LOCAL_TEMP: join(home, 'local'),
-      // The test's instance has no SFTP server.
-      ANSIBLE_SSH_TRANSFER_METHOD: 'piped',
       OMPI_ALLOW_RUN_AS_ROOT: '1',
       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
       LC_ALL: 'C.UTF-8',
@@ -66,25 +62,6 @@ describe('gpucloud run --here with engines', { timeout: 60_000, ...needs('ssh') 
       expect(hosts.size).toBeGreaterThan(2);
     },
   );
-
-  test('runs an Ansible ping and playbook', needs('ansible'), async () => {
-    const play = join(home, 'play.yaml');
-    await writeFile(
-      play,
-      `- hosts: gpucloud\n  gather_facts: false\n  tasks:\n    - shell: 'echo {{ inventory_hostname }} {{ gpucloud_gpus }} >told'\n`,
-    );
-    const stdout = await run(
-      2,
-      `ansible -i "$GPUCLOUD_ANSIBLE_INVENTORY" offer_a100 -m ping -o && ansible-playbook -i "$GPUCLOUD_ANSIBLE_INVENTORY" ${play}`,
-    );
-    expect(stdout.match(/^\S+ \| SUCCESS/gm)?.sort()).toEqual([
-      'job-1 | SUCCESS',
-      'job-2 | SUCCESS',
-    ]);
-    for (const [at, name] of ['job-1', 'job-2'].entries()) {
-      expect(readFileSync(join(world.homes[at] ?? '', 'told'), 'utf8')).toBe(`${name} 1\n`);
-    }
-  });
 
   test('provides the hostfile for mpirun', needs('mpirun'), async () => {
     const stdout = await run(

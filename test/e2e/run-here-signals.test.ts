@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runFast } from '../jobs/fast-run.ts';
 import { createHereWorld, type HereWorld } from '../jobs/here-world.ts';
 import { needs } from '../support/needs.ts';
 import { KEYS, sitDown } from '../support/person.ts';
@@ -81,23 +80,18 @@ while :; do sleep 0.1 & wait $!; done`;
     }
   });
 
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGHUP', 129],
-  ] as const)(
-    'stops the command and terminates without copying results on %s',
-    async (signal, exit) => {
-      const { ended, send } = await started(':');
-      await send(signal);
-      const { code, stderr } = await ended;
-      expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
-      expect({ fetched: isFetched(), runs: runs(), signals: signals() }).toEqual({
-        fetched: false,
-        runs: false,
-        signals: `${signal.slice(3)}\n`,
-      });
-    },
-  );
+  // jobs/here.test.ts has SIGHUP, and the deadline.
+  test('stops the command and terminates without copying results on SIGTERM', async () => {
+    const { ended, send } = await started(':');
+    await send('SIGTERM');
+    const { code, stderr } = await ended;
+    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: 143, statuses: ENDED });
+    expect({ fetched: isFetched(), runs: runs(), signals: signals() }).toEqual({
+      fetched: false,
+      runs: false,
+      signals: 'TERM\n',
+    });
+  });
 
   test('interrupts the command only once on Ctrl-C in a terminal', async () => {
     const argv = [...world.words(), '--', 'sh', '-c', command('sleep 1; exit 9')];
@@ -115,45 +109,6 @@ while :; do sleep 0.1 & wait $!; done`;
     expect({ signals: signals(), statuses: world.statuses() }).toEqual({
       signals: 'INT\n',
       statuses: ENDED,
-    });
-  });
-
-  test.each([
-    [
-      'sends SIGINT before the first deadline, then fetches the results',
-      'exit 9',
-      9,
-      ['5m'],
-      'INT\n',
-    ],
-    [
-      'terminates a command that ignores SIGINT, then fetches the results',
-      ':',
-      125,
-      ['5m', '2m'],
-      'INT\nTERM\n',
-    ],
-  ])('%s', async (_what, atInt, exit, deadlines, got) => {
-    const words = world.words('--fetch', `y:${join(home, 'got')}`, '--grace', '6m');
-    // SIGKILL follows SIGTERM after half a second of this computer's time.
-    const argv = [...words, '--', 'sh', '-c', command(atInt)];
-    const ended = runFast(world, argv, { speed: 20 });
-    await until(isUp);
-    const living = [...world.renting.instances.values()].find(
-      ({ name, status }) => name === 'job-2' && status === 'ACTIVE',
-    );
-    for (const time of deadlines) {
-      const expire = ['instances', 'expire', living?.id ?? '', '--after', time];
-      expect(await world.computer.gpucloud(expire, { env: world.env })).toMatchObject({ code: 0 });
-      await until(() => existsSync(join(home, 'signals')));
-    }
-    const { code, stderr } = await ended;
-    expect({ code, statuses: world.statuses() }, stderr).toEqual({ code: exit, statuses: ENDED });
-    expect(stderr).toContain('warning: Interrupting the command: ');
-    expect({ fetched: isFetched(), signals: signals(), runs: runs() }).toEqual({
-      fetched: true,
-      signals: got,
-      runs: false,
     });
   });
 });

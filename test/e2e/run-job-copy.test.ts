@@ -22,19 +22,15 @@ describe('gpucloud run with copies', needs('ssh'), () => {
   const job = (words: readonly string[], command: string, env = {}) =>
     runFast(world, [...world.words(...words), '--', 'sh', '-c', command], { env });
 
-  // Tests many files only with tar, since rsync is known to copy them.
-  test.each([
-    ['1000', 'rsync'],
-    ['10000', 'tar'],
-  ])(
-    'copies %s files and unusual names with %s',
-    async (count, way) => {
+  test.each(['rsync', 'tar'])(
+    'copies 1000 files and unusual names with %s',
+    async (way) => {
       if (way === 'tar') await world.removeThere('rsync');
       const { home } = world.computer;
       const source = join(home, `-my 'odd\nproject"`);
       const odd = join(source, '-odd dir');
       await mkdir(odd, { recursive: true });
-      execFileSync('sh', ['-c', `mkdir many && seq ${count} | split -l 1 -a 3 - many/`], {
+      execFileSync('sh', ['-c', `mkdir many && seq 1000 | split -l 1 -a 3 - many/`], {
         cwd: source,
       });
       for (const name of ODD) await writeFile(join(odd, name), name);
@@ -51,7 +47,7 @@ describe('gpucloud run with copies', needs('ssh'), () => {
       ];
       const command = 'cat many/* | sort -n | uniq | wc -l; cp -R ./-odd* plain';
       const done = await job(words, command, { GPUCLOUD_STATE_DIR: state });
-      expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(`^\\s*${count}\n$`) });
+      expect(done).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\s*1000\n$/) });
       for (const folder of [back, join(home, 'plain')]) {
         expect((await readdir(folder)).sort()).toEqual([...ODD].sort());
         for (const name of ODD) expect(await readFile(join(folder, name), 'utf8')).toBe(name);
@@ -59,38 +55,6 @@ describe('gpucloud run with copies', needs('ssh'), () => {
     },
     120_000,
   );
-
-  test.each([
-    ['openrsync of macOS', 'openrsync: protocol version 29\nrsync version 2.6.9 compatible'],
-    ['an old rsync', 'rsync  version 3.0.9  protocol version 30'],
-  ])('copies with tar if this computer has %s', needs('rsync'), async (_which, version) => {
-    const { home, env } = world.computer;
-    const [bin, source] = [join(home, 'bin'), join(home, 'project')];
-    for (const path of [bin, source]) await mkdir(path);
-    await writeFile(join(source, 'input'), 'copied');
-    // This rsync fails for every copy.
-    const script = `#!/bin/sh
-[ "$*" = --version ] || { echo "$*" >> '${home}/used'; exit 1; }
-echo '${version}'
-`;
-    await writeFile(join(bin, 'rsync'), script, { mode: 0o755 });
-    const path = { PATH: `${bin}:${env.PATH}` };
-    const done = await job([`--sync=${source}`], 'cat input', path);
-    expect(done).toMatchObject({ code: 0, stdout: 'copied' });
-    expect(existsSync(join(home, 'used'))).toBe(false);
-  });
-
-  test('writes no file through a symlink that a command left in its results', async () => {
-    const { home } = world.computer;
-    await writeFile(join(home, 'bashrc'), 'mine');
-    const script = 'mkdir r; ln -s ../bashrc r/log.gpucloud-part; echo log >log';
-    const words = [`--fetch=r:${home}/r`, `--fetch=log:${home}/r/log`];
-    const done = await job(words, script);
-    expect(done).toMatchObject({ code: 0 });
-    expect(done.stderr).toContain('links out of the folder, or duplicate names): log.gpucloud');
-    expect(await readFile(join(home, 'bashrc'), 'utf8')).toBe('mine');
-    expect(await readdir(join(home, 'r'))).toEqual(['log']);
-  });
 
   test.each(['', ' --ssh-option=ForwardAgent=yes'])(
     'forwards the SSH agent to the instance only with a flag:%s',

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
@@ -46,38 +46,6 @@ describe('gpucloud run after a fault', needs('ssh'), () => {
     await ended;
     expect(await attached()).toMatchObject({ code: 0, stdout: 'more\n' });
   }, 60_000);
-
-  test('copies both ways even if the login shell of the instance prints a greeting', async () => {
-    const source = join(world.computer.home, 'project');
-    await mkdir(source);
-    await writeFile(join(source, 'in.txt'), 'x');
-    await writeFile(join(world.there, '.greeting'), 'Welcome!\n');
-    const script = 'ls; mkdir results; cp in.txt results/out.txt';
-    const done = await world.run(['--sync', source, '--fetch', 'results'], ['sh', '-c', script]);
-    expect(done).toMatchObject({ code: 0, stdout: 'in.txt\n' });
-    expect(await readFile(join(world.computer.home, 'results', 'out.txt'), 'utf8')).toBe('x');
-  });
-
-  test('warns about a file that vanishes before the copy', async () => {
-    const source = join(world.computer.home, 'project');
-    await mkdir(source);
-    await writeFile(join(source, 'stays'), 'x');
-    await writeFile(join(source, 'gone'), 'x');
-    // Deletes the file before it starts the real rsync.
-    const bin = join(world.computer.home, 'bin');
-    await mkdir(bin);
-    await writeFile(
-      join(bin, 'rsync'),
-      `#!/bin/sh\n[ "$1" = --version ] || rm -f '${join(source, 'gone')}'\nPATH='${process.env.PATH}' exec rsync "$@"\n`,
-      { mode: 0o755 },
-    );
-    const env = { ...world.env, PATH: `${bin}:${process.env.PATH}` };
-    const done = await world.computer.gpucloud([...world.words('--sync', source), '--', 'ls'], {
-      env,
-    });
-    expect(done).toMatchObject({ code: 0, stdout: 'stays\n' });
-    expect(done.stderr).toContain('vanished');
-  });
 });
 
 function attached(...more: string[]) {

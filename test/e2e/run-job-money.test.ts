@@ -100,11 +100,9 @@ describe('the money and the results of gpucloud run', needs('ssh'), () => {
     });
   });
 
-  // jobs/interrupts.test.ts has the other signals.
+  // jobs/interrupts.test.ts has the other stages and signals.
   test.each([
     ['connecting', 'SIGTERM', 143, /Connecting/],
-    ['connecting', 'SIGINT', 130, /Connecting/],
-    ['copying', 'SIGTERM', 143, /Copying/],
     ['copying', 'SIGINT', 130, /Copying/],
     ['running', 'SIGTERM', 143, /up/],
     // The first Ctrl-C after the command still fetches its results.

@@ -71,16 +71,6 @@ describe('the stages of gpucloud run', needs('ssh'), () => {
       terminated: true,
     });
   });
-
-  test("prints the command's stderr unchanged before the report with --json", async () => {
-    const done = await job(['--json'], 'echo out; echo "raw {" >&2; exit 3');
-    expect(done).toMatchObject({ code: 3, stdout: 'out\n' });
-    const lines = done.stderr.trim().split('\n');
-    expect(lines).toContain('raw {');
-    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({
-      run: { command_exit_code: 3, stage: 'done', terminated: true },
-    });
-  });
 });
 
 describe('the output of gpucloud run', needs('ssh'), () => {

@@ -3,10 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { runFast } from '../jobs/fast-run.ts';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
-import { NEW } from '../support/renting-service.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { until } from '../support/ssh-world.ts';
 
@@ -25,49 +23,6 @@ describe('gpucloud run --setup', needs('ssh'), () => {
     await writeFile(join(project, 'requirements.txt'), 'numpy\n');
   });
 
-  test('ends the job with 125 if the setup fails, and fetches nothing', async () => {
-    const report = join(world.computer.home, 'report.json');
-    const { code, stdout, stderr } = await world.run(
-      ['--setup', 'echo installing; exit 3', '--fetch', 'results', '--report', report],
-      ['echo', 'ran'],
-    );
-    expect({ code, stdout }, stderr).toEqual({ code: 125, stdout: '' });
-    expect(stderr).toContain('installing\n');
-    expect(stderr).toContain(
-      'error: The setup failed with exit code 3, so the command was not started.\n' +
-        'hint: see its output: gpucloud jobs logs job --tail 10; to inspect the instance, add --keep-on-failure 1h\n',
-    );
-    expect(JSON.parse(await readFile(report, 'utf8'))).toMatchObject({
-      command_exit_code: null,
-      stage: 'setup',
-      terminated: true,
-      exit_code: 125,
-    });
-    expect(world.status()).toBe('TERMINATING');
-    expect(await rows()).toMatchObject([{ status: 'EXITED', exit_code: 125, phase: 'setup' }]);
-    expect((await gpucloud('jobs', 'logs', 'job')).stderr).toBe('installing\n');
-  });
-
-  test('skips a setup that has succeeded on the instance of --on, until it changes', async () => {
-    world.renting.rent(NEW, 'dev');
-    const file = join(project, 'requirements.txt');
-    const on = async (...more: string[]) => {
-      const given = ['--on', NEW, ...world.signIn, '--sync', project, '--setup-file', file];
-      const setup = ['--setup', 'echo set up; echo x >>count'];
-      const argv = ['run', ...given, ...setup, ...more, '--', 'cat', 'count'];
-      const done = await runFast(world, argv, { speed: 1 });
-      expect(done.code, done.stderr).toBe(0);
-      const note = 'Skipped the setup: it has succeeded on dev. --setup-again repeats it.\n';
-      expect(done.stderr.includes(note)).toBe(!done.stderr.includes('set up\n'));
-      return { count: done.stdout, isPrinted: done.stderr.includes('set up\n') };
-    };
-    expect(await on()).toEqual({ count: 'x\n', isPrinted: true });
-    expect(await on('--setup-again')).toEqual({ count: 'x\nx\n', isPrinted: true });
-    await writeFile(file, 'torch\n');
-    expect(await on()).toEqual({ count: 'x\nx\nx\n', isPrinted: true });
-    expect(await on()).toEqual({ count: 'x\nx\nx\n', isPrinted: false });
-  });
-
   test('survives a killed run and a cut link, and is a phase of jobs list', async () => {
     const setup = 'echo installing; while [ ! -e go ]; do sleep 0.1; done';
     const words = world.words('--setup', setup, '--detach', '--unenforced');
@@ -83,16 +38,6 @@ describe('gpucloud run --setup', needs('ssh'), () => {
     expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: 'ran\n' });
     expect(stderr).toContain('installing\n');
     expect(world.status()).toBe('TERMINATING');
-  });
-
-  test('stops a setup with jobs stop', async () => {
-    const words = world.words('--setup', 'sleep 600', '--detach', '--unenforced');
-    expect((await gpucloud(...words, '--', 'echo', 'ran')).code).toBe(0);
-    await until(() => existsSync(there('setup')));
-    const stopped = await gpucloud('jobs', 'stop', 'job');
-    expect(stopped.code, stopped.stderr).toBe(0);
-    expect(world.status()).toBe('TERMINATING');
-    expect((await gpucloud('jobs', 'logs', 'job')).stdout).toBe('');
   });
 
   test('keeps a setup of 10 MB whole over a cut link, and after kill -9 of its run', async () => {

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createJobWorld, type JobWorld } from '../jobs/job-world.ts';
 import { needs } from '../support/needs.ts';
-import { NEW } from '../support/renting-service.ts';
 import {
   box,
   createSshSite,
@@ -107,15 +106,6 @@ describe('the key of an instance', needs('ssh'), () => {
     });
     expect(entered).toBe('in\n');
   });
-
-  test.each([
-    ['ansible', 'ansible_ssh_common_args'],
-    ['parallel', 'ssh'],
-  ])('is written to the inventory for %s', async (format, part) => {
-    const { stdout } = await gpucloud('instances', 'inventory', '--format', format);
-    expect(stdout).toContain(part);
-    expect(stdout).toContain(`-i ${file} -o IdentitiesOnly=yes`);
-  });
 });
 
 describe('the key of a detached job', needs('ssh'), () => {
@@ -161,36 +151,4 @@ describe('the key of a detached job', needs('ssh'), () => {
     expect(rows).toMatchObject([{ outcome: 'terminated', reason: 'job' }]);
     expect(readFileSync(join(world.computer.home, 'x'), 'utf8')).toBe('1\n');
   });
-
-  test('must not be only in the agent', async () => {
-    const refused = await run(['--detach', '--unenforced'], 'true');
-    expect(refused, refused.stderr).toMatchObject({ code: 2 });
-    expect(refused.stderr).toContain('only usable through your SSH agent');
-    expect(refused.stderr).toContain('--identity FILE');
-    expect(world.rentals()).toBe(0);
-    world.renting.rent(NEW, 'dev', { ssh_keys: world.keys } as object);
-    const flags = ['--on', NEW, '--detach', NO_CONFIG];
-    const on = await world.computer.gpucloud(['run', ...flags, '--', 'true'], {
-      env: { ...world.env, ...agent.env },
-    });
-    expect(on, on.stderr).toMatchObject({ code: 2 });
-    expect(on.stderr).toContain('only usable through your SSH agent');
-  });
-});
-
-test('rejects a bad ssh configuration before renting', needs('ssh'), async () => {
-  const world = await createJobWorld();
-  try {
-    const config = join(world.computer.home, 'config-of-ssh');
-    writeFileSync(config, 'Host *\n  UseKeychain yes\n', { mode: 0o600 });
-    const words = world
-      .words()
-      .map((word) => (word === NO_CONFIG ? `--ssh-arg=-F${config}` : word));
-    const refused = await world.computer.gpucloud([...words, '--', 'true'], { env: world.env });
-    expect(refused, refused.stderr).toMatchObject({ code: 2 });
-    expect(refused.stderr).toMatch(/line 2: Bad configuration option: usekeychain/i);
-    expect(world.rentals()).toBe(0);
-  } finally {
-    await world.close();
-  }
 });

@@ -55,51 +55,22 @@ describe('instances scp', needs('ssh'), () => {
     '-r',
   ];
 
-  test.each(ODD)('copies a file named %s to the instance and back', async (name) => {
-    await writeFile(join(here, name), name);
-    // A colon before the first slash would name an instance.
-    const { code, stderr } = await world.computer.bash(
-      `cd here && gpucloud instances scp ${world.own.join(' ')} "$FILE" '${ID}:${there}/'`,
-      {
-        env: {
-          ...world.service.env,
-          FILE: name.includes(':') || name.startsWith('-') ? `./${name}` : name,
-        },
-      },
-    );
-    expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(await readFile(join(there, name), 'utf8')).toBe(name);
-    const back = await world.instances('scp', `${ID}:${there}/${name}`, join(here, 'back'));
-    expect(back.code).toBe(0);
-    expect(await readFile(join(here, 'back'), 'utf8')).toBe(name);
-  });
-
-  test('copies several sources, and folders with -r', async () => {
+  test('copies files with odd names, and folders with -r, to the instance and back', async () => {
     await mkdir(join(here, 'run', 'deep'), { recursive: true });
     await writeFile(join(here, 'run', 'deep', 'log'), 'log');
-    await writeFile(join(here, 'a'), 'a');
-    const up = await world.instances(
-      'scp',
-      '-r',
-      join(here, 'run'),
-      join(here, 'a'),
-      `${ID}:${there}`,
-    );
-    expect(up.code).toBe(0);
-    expect((await readdir(there, { recursive: true })).sort()).toEqual([
-      'a',
-      'run',
-      'run/deep',
-      'run/deep/log',
-    ]);
-    const down = await world.instances(
-      'scp',
-      `${ID}:${there}/a`,
-      `${ID}:${there}/run/deep/log`,
-      here,
-    );
-    expect(down.code).toBe(0);
-    expect(await readFile(join(here, 'log'), 'utf8')).toBe('log');
+    for (const name of ODD) await writeFile(join(here, name), name);
+    const sources = ['run', ...ODD].map((name) => `here/${name}`);
+    const up = await world.instances('scp', '-r', ...sources, `${ID}:${there}/`);
+    expect(up.code, up.stderr).toBe(0);
+    const copied = ['run', 'run/deep', 'run/deep/log', ...ODD].sort();
+    expect((await readdir(there, { recursive: true })).sort()).toEqual(copied);
+    const back = join(world.computer.home, 'back');
+    await mkdir(back);
+    const remote = ['run/deep/log', ...ODD].map((name) => `${ID}:${there}/${name}`);
+    const down = await world.instances('scp', ...remote, back);
+    expect(down.code, down.stderr).toBe(0);
+    expect(await readFile(join(back, 'log'), 'utf8')).toBe('log');
+    for (const name of ODD) expect(await readFile(join(back, name), 'utf8')).toBe(name);
   });
 
   test("exits with scp's exit code", async () => {

@@ -31,16 +31,4 @@ describe('instances top', needs('ssh'), () => {
     expect(row.disk_used_percent).toBeGreaterThan(0);
     expect(code).toBe(10);
   });
-
-  test('exits with 1 and prints the key that the instance refused', async () => {
-    const other = ['--identity', `${site.clientKey}-of-nobody`];
-    const { execFileSync } = await import('node:child_process');
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', other[1] ?? '']);
-    const { code, stdout } = await world.gpucloud([
-      ...['instances', 'top', ID, '--json', '--ssh-arg=-F/dev/null'],
-      ...other,
-    ]);
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout).error.message).toBe(`box refused key ${other[1]}.`);
-  });
 });

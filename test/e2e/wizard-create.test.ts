@@ -14,7 +14,7 @@ import {
   run,
 } from './wizard.ts';
 
-const { enter, tab, ctrlC, ctrlD, esc } = KEYS;
+const { enter, tab, ctrlD, esc } = KEYS;
 
 openTable();
 
@@ -66,12 +66,10 @@ describe('instances create without arguments', () => {
     await one.reads(/✔ Instance name \w+-\w+\n/);
   });
 
-  // A text, a list, a list of several, and the last question.
+  // prompts/prompts.test.ts has each kind of question.
   test.each([
     ['Ctrl-D', ctrlD, 0],
-    ['Esc', esc, 1],
     ['Esc', esc, 3],
-    ['Ctrl-C', ctrlC, 6],
   ])('sends and stores nothing on %s %j at question %i', async (_name, key, at) => {
     await prepared();
     const one = person(['instances', 'create']);

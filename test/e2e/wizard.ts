@@ -12,7 +12,7 @@ export const SANDBOX = { env: ENV };
 
 export let computer: Computer;
 
-/** An account with a key and a drive. Each test copies its folders. */
+/** An account with a key and a drive. Each test copies its state. */
 export let account: Computer;
 
 /** Creates a computer for each test, and stops its programs afterwards. */
@@ -29,11 +29,9 @@ export function openTable(): void {
 }
 
 export async function prepared(): Promise<void> {
-  for (const folder of ['config', 'state']) {
-    await cp(join(account.home, folder), join(computer.home, folder), { recursive: true }).catch(
-      () => undefined,
-    );
-  }
+  const from = join(account.home, 'state');
+  const filter = (path: string) => path !== join(from, 'cache');
+  await cp(from, join(computer.home, 'state'), { recursive: true, filter });
 }
 
 export function person(argv: readonly string[], options: PersonOptions = {}): Person {

@@ -31,7 +31,7 @@ describe('kill -9', () => {
   test(
     'never loses an instance if killed at any network step, with any fault',
     async (context) => {
-      const { violations, killed, played } = await playAll(PROGRAM, matrix(NETWORK_KILLS, 16));
+      const { violations, killed, played } = await playAll(PROGRAM, matrix(NETWORK_KILLS, 12));
       record(context, { what: 'kills at network points, with each fault', played, killed });
       expect(violations).toEqual([]);
       expect(killed).toBeGreaterThan(0);
@@ -62,7 +62,7 @@ describe('kill -9', () => {
       // Covers the folders, the request, its outcome, the instance and the removal of the request.
       expect(first.length).toBeGreaterThan(25);
       const bare = first.map((kill): Scenario => ({ operation, fault: NO_FAULT, kill }));
-      const chosen = SOAK ? bare : sample(bare, 12);
+      const chosen = SOAK ? bare : sample(bare, 8);
       const { violations, killed, played } = await playAll(PROGRAM, chosen, { each: 1 });
       record(context, {
         what: `kills before each disk call on a new computer: ${operation}`,
@@ -82,7 +82,7 @@ describe('kill -9', () => {
     const scenarios: Scenario[] = [];
     for (const operation of OPERATIONS) {
       const later = await diskKills(PROGRAM, operation, 'later');
-      scenarios.push(...matrix(later, 8, [operation], MOST_DISK_CALLS));
+      scenarios.push(...matrix(later, 6, [operation], MOST_DISK_CALLS));
     }
     const { violations, killed, played } = await playAll(PROGRAM, scenarios);
     record(context, {
@@ -98,7 +98,7 @@ describe('kill -9', () => {
   test(
     'never loses an instance if killed at random moments',
     async (context) => {
-      const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 16;
+      const count = SOAK ? countOf('GPUCLOUD_SOAK_KILLS', 2000) : 10;
       const scenarios = Array.from({ length: count }, (_, at): Scenario => {
         const isCall = has('strace') && at % 2 === 0;
         return {

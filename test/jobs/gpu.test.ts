@@ -11,7 +11,7 @@ import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { FOLDER, INTERRUPT, RESET } from '../../src/jobs/remote/supervisor.ts';
 import { needs } from '../support/needs.ts';
-import { some } from '../support/random.ts';
+import { fewer } from '../support/random.ts';
 import { until } from '../support/ssh-world.ts';
 import { localShell, SHELLS } from './local-shell.ts';
 import { followed, started } from './supervised.ts';
@@ -47,7 +47,7 @@ test.each([
 
 const never = new AbortController().signal;
 
-describe.each(some(Object.entries(SHELLS)))('the sampler in %s', (name, sh) => {
+describe.each(fewer(Object.entries(SHELLS)))('the sampler in %s', (name, sh) => {
   const here = needs(name === 'busybox' ? 'busybox' : 'POSIX');
   let home: string;
   let shell: RemoteShell;

@@ -8,7 +8,7 @@ import { probe } from '../../src/jobs/remote/probe.ts';
 import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import { exitOf, FOLDER, INTERRUPT, RESET, STOP } from '../../src/jobs/remote/supervisor.ts';
 import { needs, programAt } from '../support/needs.ts';
-import { some } from '../support/random.ts';
+import { fewer } from '../support/random.ts';
 import { until } from '../support/ssh-world.ts';
 import { localShell, SHELLS } from './local-shell.ts';
 import { followed, followedWhole, started as supervise } from './supervised.ts';
@@ -36,7 +36,7 @@ async function started(shell: RemoteShell, setup: Setup, script = 'echo ran'): P
 
 const inJob = (name: string) => join(home, FOLDER, name);
 
-describe.each(some(Object.entries(SHELLS)))('a setup in %s', (name, sh) => {
+describe.each(fewer(Object.entries(SHELLS)))('a setup in %s', (name, sh) => {
   const here = needs(name === 'busybox' ? 'busybox' : 'POSIX');
 
   test('runs before the command, in its folder, and prints to stderr', here, async () => {

@@ -1,5 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -58,10 +58,14 @@ export async function createComputer(program = PROGRAM): Promise<Computer> {
     HOME: home,
     GPUCLOUD_CONFIG_DIR: join(home, 'config'),
     GPUCLOUD_STATE_DIR: join(home, 'state'),
-    // Each test has new folders: storing compiled code there takes longer than most commands.
-    // test/start tests the code cache.
-    NODE_DISABLE_COMPILE_CACHE: '1',
   };
+  // All computers share the compiled code: storing it for each would take longer than most commands.
+  // test/start tests the code cache.
+  await mkdir(join(home, 'state', 'cache'), { recursive: true, mode: 0o700 });
+  await symlink(
+    join(process.env.GPUCLOUD_TEST_FOLDER ?? '', 'code'),
+    join(home, 'state', 'cache', 'code'),
+  );
   const started: ChildProcessWithoutNullStreams[] = [];
   const start = (argv: readonly string[], options: RunOptions = {}) => {
     const child = spawn(RUNNER, [program, ...argv], {

@@ -21,7 +21,7 @@ export function anyText(lengths: { minLength?: number; maxLength?: number } = {}
 }
 
 const isSoak = process.env.GPUCLOUD_SOAK !== undefined;
-/** `npm test` tries some of the random values; `npm run test:all` and the soak try all of them. */
+/** `npm test` tries some of the random values; `npm run test:all` and the soak try all, except {@link fewer}. */
 const isWhole = process.env.GPUCLOUD_FUZZ !== undefined || isSoak;
 
 /** Returns how many random values to try. */

@@ -51,8 +51,12 @@ export default function setup(): (() => void) | undefined {
   chmodSync(folder, 0o711);
   process.env.GPUCLOUD_TEST_FOLDER = folder;
   process.env.TMPDIR = folder;
+  // The built program's compiled code, for the computers of all tests.
+  const code = join(folder, 'code');
+  mkdirSync(code);
 
   return () => {
+    rmSync(code, { recursive: true, maxRetries: 20 });
     const all = readdirSync(folder, { recursive: true, encoding: 'utf8' });
     rmSync(folder, { recursive: true, maxRetries: 20 });
     const left = all.filter((path) => !isLate(path, all));

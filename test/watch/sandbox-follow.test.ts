@@ -57,7 +57,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
     proxy = undefined;
   });
 
-  test("prints the service's events for a minute of the test clock", {
+  test("prints the service's events for 20 seconds of the test clock", {
     timeout: 120_000,
   }, async () => {
     const inner = await createSandboxWorld();
@@ -74,7 +74,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
       clock,
       apiKey: inner.env.GPUCLOUD_API_KEY ?? '',
       async handler(request) {
-        if (clock.now() - from > 60_000) {
+        if (clock.now() - from > 20_000) {
           quiet += 1;
           if (quiet === 1) await sandbox.setSpeed(0);
           // Leaves time for a deep walk in progress and one more read.
@@ -90,7 +90,7 @@ describe('following the sandbox at 50 events per second, with one response in fi
     expect(code).toBe(130);
     const printed = stdout.trim().split('\n');
     const there = await idsAt(service.url, inner.env.GPUCLOUD_API_KEY ?? '', id);
-    expect(there.length).toBeGreaterThan(55 * EVENTS_PER_SECOND);
+    expect(there.length).toBeGreaterThan(18 * EVENTS_PER_SECOND);
     expect(printed).toEqual(there.reverse());
     expect(proxied.dropped()).toBeGreaterThan(5);
   });
