@@ -77,9 +77,9 @@ const MINUTE = 60_000;
 async function withMinutes(
   what: string,
   work: () => Promise<void>,
-  { clock, err, host, out }: Context,
+  { clock, err, out }: Context,
 ): Promise<void> {
-  if (out.terminal || host.stderr.isTTY === true) return work();
+  if (out.terminal) return work();
   const over = new AbortController();
   const begun = clock.monotonic();
   const tick = async () => {

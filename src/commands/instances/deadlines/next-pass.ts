@@ -40,9 +40,7 @@ export async function nextPass(every: Every, context: Context): Promise<Foresigh
       : [{ id, name, deadline: null, status: undefined }],
   );
   const all = [...ruled, ...others].filter(
-    (one) =>
-      jobsOf(one, open).length > 0 ||
-      (!hasEnded(one) && (one.deadline !== null || one.if_idle !== undefined)),
+    (one) => jobsOf(one, open).length > 0 || mayBill(one.status),
   );
   const rows = await eachBounded(all, SSH_AT_ONCE, async (one) => {
     const { id, name, deadline = null } = one;
@@ -57,10 +55,6 @@ export async function nextPass(every: Every, context: Context): Promise<Foresigh
     rows: [...requests, ...rows],
     errors: [...(pass.unproven === undefined ? [] : [pass.unproven]), ...newer],
   };
-}
-
-function hasEnded({ status }: Pick<Deadline, 'status'>): boolean {
-  return status !== undefined && !mayBill(status);
 }
 
 function jobsOf({ id }: Pick<Deadline, 'id'>, open: readonly JobRecord[]): JobRecord[] {
@@ -83,7 +77,7 @@ async function foresee(
   for (const job of jobs) ofJobs.push(await foreseeJob(job, every.job, context));
   const ended = ofJobs.find(({ action }) => action === 'finish_job' || action === 'terminate');
   if (ended !== undefined) return ended;
-  if (hasEnded(one) || ofJobs.includes(ENDED)) return ENDED;
+  if (ofJobs.includes(ENDED)) return ENDED;
   if (one.deadline === undefined) return nothing('its deadline could not be read');
   const overdue = one.deadline === null ? -1 : pass.time.now() - Date.parse(one.deadline);
   const isPast = overdue >= 0;
@@ -94,11 +88,11 @@ async function foresee(
     !isPast &&
     rule !== undefined &&
     (await isIdleNow({ ...one, rule }, { time: pass.time, every: every.pass }, context));
-  const idle = isIdle && rule !== undefined ? { by: rule.uid, after: rule.after } : undefined;
+  const idle = isIdle ? rule : undefined;
   const idleText = `it was idle for ${spanText((idle?.after ?? 0) / 1000)}`;
   if (idle !== undefined && !hasRescue(one)) return { action: 'terminate', why: idleText };
   if (hasRescue(one)) {
-    const rescued = await foreseeRescue(one, { pass, every: every.pass, idle: idle?.by });
+    const rescued = await foreseeRescue(one, { pass, every: every.pass, idle: idle?.uid });
     if (rescued.action !== 'nothing') {
       return idle === undefined ? rescued : { ...rescued, why: idleText };
     }
