@@ -158,6 +158,10 @@ describe('expire', () => {
       code: 0,
       stderr: [`${rule} 30 min without use, as before.`],
     });
+    expect(await set('--all', '--if-idle', '30m')).toEqual({
+      code: 0,
+      stderr: [`${rule} 30 min without use, as before.`],
+    });
     expect(await set('trainer', '--if-idle', '30m')).toEqual({
       code: 0,
       stderr: [`${rule} 30 min without use, as before, counted from now.`],
@@ -170,6 +174,18 @@ describe('expire', () => {
       code: 0,
       stderr: [`${rule} 1 h without use, instead of 20 min.`],
     });
+  });
+
+  test('names an instance as the service does', async () => {
+    await world.arm();
+    const ids = ['7', '8', '9'].map((digit) => ID.replace(/6$/, digit));
+    for (const id of ids) world.rented.rent(id, `lab-${id.at(-1)}`);
+    world.rented.terminate(ids[1] ?? '');
+    const [folder = ''] = journalFolders(world, 'deadlines');
+    writeFileSync(join(folder, `${ids[2]}.json`), '{}');
+    for (const id of ids) await world.cli(['instances', 'expire', id, '--if-idle', '45m']);
+    const names = recordsIn(world, 'deadlines').map(({ name }) => name);
+    expect(names.sort()).toEqual(['lab-7', 'trainer', undefined]);
   });
 
   test('reports an instance without an ID, which gets no deadline', async () => {
