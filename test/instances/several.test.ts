@@ -36,7 +36,14 @@ describe('create --count', () => {
   });
 
   test('prints a row per instance, and one command for all of them', async () => {
-    const ends = ['--terminate-after', '2h', '--unenforced'];
+    const ends = ['--terminate-after', '2h', '--unenforced', '--retry-for', '2h'];
+    let isBusy = true;
+    rig.service.posts = Array.from({ length: 3 }, () => ({ body }: RecordedRequest) => {
+      const name = nameIn(body);
+      if (name === 'gpu-2' || !isBusy) return ok(rig.service.rent(rig.service.newId(), name), 201);
+      isBusy = false;
+      return { ...no(429, 'busy'), headers: { 'retry-after': '3600' } };
+    });
     const { stderr } = await rig.world.cli([...CREATE, '--count', '2', ...ends]);
     const [warning, ...notes] = plain(stderr).split('\n');
     expect(warning).toMatch(/^warning: Nothing on this computer enforces deadlines/);
@@ -46,8 +53,10 @@ describe('create --count', () => {
     ]);
     expect(notes.filter((line) => !line.startsWith('Rented'))).toEqual([
       'Price per hour: unknown until created; --max-price sets a limit.',
+      `warning: ${HARDWARE[1]}: The service limits requests (429, Retry-After: 3600 s).`,
+      // That of gpu-2, which was rented an hour earlier.
       inZone(
-        'Deadline:    2026-01-15 14:00 +00:00, in 2 h. To move it: gpucloud instances expire gpu-1 gpu-2 --after 4h',
+        'Deadline:    2026-01-15 14:00 +00:00, in 1 h. To move it: gpucloud instances expire gpu-1 gpu-2 --after 4h',
       ),
       'Termination deletes their disks. To copy files first: gpucloud instances expire NAME --rescue PATH',
       'See them:    gpucloud instances list',
@@ -213,6 +222,8 @@ describe('create --count --if-not-exists', () => {
     await rig.world.cli(['instances', 'expire', 'gpu-1', '--after', '2h']);
     const again = await rig.create(flags);
     expect(namesOf(again.shown)).toEqual(['gpu-1', 'gpu-2']);
+    rig.become();
+    await rig.create([...flags, '--wait']);
     rig.service.failing.add(`/instances/${shown[0].id}`);
     expect((await rig.create(flags)).posts).toEqual([]);
   });

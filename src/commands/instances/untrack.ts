@@ -34,11 +34,11 @@ export const untrack = verb({
     const others = typed.filter((text) => requestsOf(text).length === 0);
     for (const text of others) checked('INSTANCE', text, resourceId);
     const targets = await findInstances(others, context, { changes: true });
-    const known = targets.map(({ id, name }): KnownInstance => {
+    const known = targets.map(({ id }): KnownInstance => {
       const instance = instances.find((one) => one.id === id);
       if (instance !== undefined) return instance;
-      throw new CliError('notFound', `No known instance "${name}".`, {
-        resource: name,
+      throw new CliError('notFound', `No known instance "${id}".`, {
+        resource: id,
         hint: `list known instances: ${gpucloud('instances', 'list', '--all')}`,
       });
     });

@@ -118,7 +118,9 @@ describe('instances list --json | instances track -', () => {
     await rentBox();
     const rows = JSON.parse(await list());
     const gone = { id: LAB, name: 'lab', status: 'GONE', ends_at: ENDS };
-    await track(JSON.stringify([...rows, gone]));
+    const over = { ...gone, id: LAB.replace(/7$/, '8') };
+    service.rent(over.id, 'over', { status: 'TERMINATED' });
+    await track(JSON.stringify([...rows, gone, over]));
   });
 
   test.each([

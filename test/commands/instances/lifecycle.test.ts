@@ -110,6 +110,7 @@ describe('instances stop and start', () => {
   test('succeeds in stop for a stopping or stopped instance', async () => {
     await rent('trainer');
     await world.cli(['instances', 'stop', 'trainer']);
+    await world.cli(['instances', 'stop', 'trainer'], { terminal: true });
     const going = await world.cli(['instances', 'stop', 'trainer', '--wait', '--json']);
     expect(JSON.parse(going.stdout)).toMatchObject({ name: 'trainer', status: 'STOPPED' });
     await world.cli(['instances', 'stop', 'trainer']);

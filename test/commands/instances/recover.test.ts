@@ -230,23 +230,36 @@ describe('instances recover', () => {
     ]);
   });
 
-  test('exits with 1 for an instance that costs more than the --max-price of its request', async () => {
-    await begin();
-    await lose(false, [...CREATE, '--max-price', '50']);
-    service.rent(ID, 'trainer', { price_per_hour_snapshot: '50.01' });
-    service.drives = [{ id: 'd1', current_instance_id: ID }];
-    const { code, stdout, requests } = await world.cli(['instances', 'recover', '-yq']);
-    expect({ code, stdout, posts: posts(requests) }).toEqual({
-      code: 1,
-      stdout: `${ID}\n`,
-      posts: [],
-    });
-  });
+  test.each([
+    ['PROVISIONING', 1],
+    ['TERMINATING', 0],
+  ])(
+    'exits with the code for an instance that costs more than the --max-price of its request: %s, %i',
+    async (status, exit) => {
+      await begin();
+      await lose(false, [...CREATE, '--max-price', '50']);
+      service.rent(ID, 'trainer', { price_per_hour_snapshot: '50.01', status });
+      service.drives = [{ id: 'd1', current_instance_id: ID }];
+      const { code, stdout, requests } = await world.cli(['instances', 'recover', '-yq']);
+      expect({ code, stdout, posts: posts(requests) }).toEqual({
+        code: exit,
+        stdout: `${ID}\n`,
+        posts: [],
+      });
+    },
+  );
 
   test('exits with 3 for a name without an open request', async () => {
     await begin();
     await lose(false);
     await world.cli(['instances', 'recover', 'nobody']);
+    for (const name of ['other', 'third']) {
+      await lose(false, ['instances', 'create', name, ...CREATE.slice(3)]);
+    }
+    const { stdout } = await world.cli(['instances', 'recover', 'TRAINER', 'third', '--json']);
+    const [{ uid }] = JSON.parse(stdout);
+    await world.cli(['instances', 'untrack', uid, '--yes']);
+    await world.cli(['instances', 'recover', '--json']);
   });
 
   test("exits with 6 if the service can't be reached", async () => {
@@ -347,6 +360,8 @@ describe('a request whose process still runs', () => {
     const named = await world.cli(['instances', 'terminate', 'trainer', '--yes'], { isAlive });
     expect({ code: named.code, requests: named.requests }).toEqual({ code: 7, requests: [] });
     await journal.open({ ...RENTAL, name: 'other' }, new Set());
+    const plan = [...CREATE, '--if-not-exists', '--dry-run'];
+    expect((await world.cli(plan, { isAlive })).code).toBe(7);
     const recover = await world.cli(['instances', 'recover', 'trainer'], { isAlive });
     expect(recover).toMatchObject({ code: 7, stdout: '' });
     world.clock.advance(71_000);

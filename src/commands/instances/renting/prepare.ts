@@ -224,9 +224,7 @@ function requestOf(body: CreateInstanceBody) {
 
 /** Returns the error if it means that a living instance already has the name. */
 export function nameTakenIn(error: unknown): CliError | undefined {
-  // Excludes a refusal if its instance may be billing.
-  const isTaken = error instanceof CliError && error.code === 'name_taken' && !error.mayBeBilling;
-  return isTaken ? error : undefined;
+  return error instanceof CliError && error.code === 'name_taken' ? error : undefined;
 }
 
 /** Adds the flag that prints the existing instance to the error of a taken name. */

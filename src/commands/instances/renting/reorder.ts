@@ -63,14 +63,14 @@ export const reorder = verb({
     const name = oneName('NEW-NAME', newName, flags.name);
     if (name === undefined) throw usageError('instances reorder: missing NEW-NAME');
     const rule = flags.anyName === true ? anyNewInstanceName : newInstanceName;
-    const new_name = checked('NEW-NAME', name, rule);
+    checked('NEW-NAME', name, rule);
     const until = statusFor(flags.wait);
     const { source, ends } = await runPreflight(context, nothingCreated, async () => {
       await noteAccount(context);
-      const ends = await withRescue(flags, [new_name], context);
+      const ends = await withRescue(flags, [name], context);
       await checkDeadline(flags, context);
       const found = await findInstance(instance, context, { changes: true });
-      await ensureNoPending(new_name, context);
+      await ensureNoPending(name, context);
       if (ends.toRescue !== undefined) {
         const instance = instanceIn(await readInstance(found.id, await context.api()));
         await ensureRescueSignIn(instance, context);
@@ -85,20 +85,20 @@ export const reorder = verb({
       return { source: found, ends };
     });
     const deadline = await runPreflight(context, nothingCreated, () =>
-      deadlineField(ends, new_name, context),
+      deadlineField(ends, name, context),
     );
     const rented = await rentWithin(
       flags.maxPrice,
       {
         operation: 'reorder',
-        name: new_name,
+        name,
         offer_id: null,
         source_id: source.id,
-        body: { new_name },
+        body: { new_name: name },
         ...deadline,
       },
       context,
-      (api, options) => api.instances.reorder(source.id, { new_name }, options),
+      (api, options) => api.instances.reorder(source.id, { new_name: name }, options),
     ).catch((error: unknown) => {
       const typed = typedName(source.name, source.id);
       throw calledBy(typed, asCliError(error));

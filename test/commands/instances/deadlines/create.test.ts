@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { minuteText } from '../../../../src/output/time.ts';
+import { addKey } from '../../../jobs/rescue/rented.ts';
 import {
   CREATE,
   type DeadlineWorld,
@@ -21,6 +22,18 @@ beforeEach(async () => {
 
 const OLD = '99999999-2222-4333-8444-555555555555';
 const posts = ({ method }: { method: string }) => method === 'POST';
+
+test('reorders an instance with --rescue', async () => {
+  const own = addKey(world.home);
+  world.rented.sshKeys = [own];
+  Object.assign(world.rented.rent(OLD, 'old', { status: 'TERMINATED' }), { ssh_keys: [own] });
+  await world.cli(['instances', 'track', OLD]);
+  const rescue = ['--rescue', 'out:/got', ...IN_FOUR_HOURS];
+  await world.cli(['instances', 'reorder', 'old', 'trainer', ...rescue]);
+  expect(recordsIn(world, 'deadlines')).toMatchObject([
+    { deadline: world.at(4), rescue: { paths: [{ remote: 'out', local: '/got' }] } },
+  ]);
+});
 
 describe('a deadline', () => {
   test.each([
