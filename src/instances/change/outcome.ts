@@ -143,7 +143,7 @@ function errorOfSeveral(
   const [first, second] = errors;
   if (second === undefined) return first;
   const left = targets.filter(({ id }) => errors.some(({ resource }) => resource === id));
-  if (!errors.every(isInterrupt) || left.length !== errors.length) return new SeveralErrors(errors);
+  if (!errors.every(isInterrupt)) return new SeveralErrors(errors);
   const billing = left.flatMap(({ id, name }) =>
     errors.some(({ resource, mayBeBilling }) => resource === id && mayBeBilling)
       ? typedName(name, id)
