@@ -157,7 +157,7 @@ const CONTAINER = { flags: { dockerImage: 'nginx:1' }, text: '' };
 test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['Name', NAME],
   ['Name', ['x'.repeat(49), 'lab', 'box', 'new'], { count: 2 }],
-  ['Name', ['lab'], { count: 1 }, { flags: {}, text: 'earlier' }],
+  ['Name', ['lab', 'new'], { count: 1 }, { flags: {}, text: 'earlier' }],
   ['Offer', [1]],
   ['Offer', [3]],
   [
