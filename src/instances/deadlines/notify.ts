@@ -57,7 +57,7 @@ async function tellAll(
       const { profile, sandbox } = await own.settings({ key: false });
       if (profile === undefined || sandbox) return;
       const command = profileOf(await (await own.config()).read(), profile.value)?.notify;
-      if (command === undefined || command.length === 0) return;
+      if (command === undefined) return;
       const journal = await ownJournal(own);
       await eachBounded(events, AT_ONCE, (one) => tellOne(journal, one, command));
       const keys = new Set(events.map(({ key }) => key));

@@ -69,6 +69,8 @@ describe('instances list --json | instances track -', () => {
 
   test('keeps a deadline that the other computer already has', async () => {
     await rentBox();
+    service.rent(LAB, 'lab');
+    await laptop.cli(['instances', 'track', LAB]);
     const jsonLines = (await laptop.cli(['instances', 'list', '-o', 'jsonl'])).stdout;
     expect((await track(jsonLines)).code).toBe(0);
     await host.cli(['instances', 'expire', 'box', '--at', '2026-01-20T00:00:00Z']);
@@ -78,6 +80,7 @@ describe('instances list --json | instances track -', () => {
       /the deadline of box\. This computer keeps its own: 2026-01-20 .*the idle rule of box\. /s,
     );
     expect(await journal(host).ends(BOX)).toMatchObject({ deadline: '2026-01-20T00:00:00.000Z' });
+    await track(JSON.stringify({ id: BOX, name: 'box', if_idle_seconds: 7200 }));
   });
 
   test('says nothing about a deadline that the other computer already took over', async () => {
@@ -126,6 +129,7 @@ describe('instances list --json | instances track -', () => {
   test.each([
     ['[{"id":'],
     ['[1]'],
+    [`${BOX}\n[1]`],
     [`[{"id":"${BOX}","ends_at":"soon"}]`],
     [`[{"id":"${BOX}"},{"id":"${LAB}","if_idle_seconds":-1}]`],
     ['[{"id":"../x"}]'],

@@ -67,6 +67,8 @@ describe('a deadline', () => {
     await world.arm('work', 'user-1', 'https://other.example.com');
     const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    await world.arm('@environment', 'user-1', 'https://other.example.com');
+    await world.cli(['instances', 'reap', '--status', '--json']);
   });
 
   test('accepts a deadline with a recent heartbeat', async () => {
