@@ -96,6 +96,19 @@ describe('create --min-count', () => {
     expect(errors[0]?.message).toContain('It was terminated.');
   });
 
+  test.each([
+    ['over --max-price', ['--max-price', '60']],
+    ['in ERROR', ['--wait', ...OFFERS.flatMap((offer) => ['--offer', offer])]],
+  ])('does not try again to terminate an instance %s', async (_what, flags) => {
+    rig.service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+    rig.become({ 'gpu-1': 'ERROR' });
+    const rolledBack = () => ok({ status: 'TERMINATING' });
+    rig.service.terminations = Array.from({ length: 9 }, () => rolledBack);
+    const offers = flags.includes('--offer') ? CREATE.toSpliced(3, 2) : CREATE;
+    const argv = [...offers, '--count', '1', '--min-count', '1', ...flags, '--json'];
+    expect((await rig.world.cli(argv)).code).toBe(7);
+  });
+
   test('never counts an unknown outcome, and never terminates by name', async () => {
     rig.answer({ 'gpu-2': 'lost' });
     const { errors } = await rig.create(['--count', '2', '--min-count', '2']);

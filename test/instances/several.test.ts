@@ -148,6 +148,7 @@ describe('create --count before any request', () => {
     const { errors } = await rig.create(['--count', '2']);
     expect(errors).toMatchObject([{ code: 'name_taken' }]);
     expect(errors[0]?.hint).toContain('add --if-not-exists to print the existing instance;');
+    expect((await rig.create(['--count', '2', '--yes'])).code).toBe(0);
   });
 
   test('exits with 7 if one name has an unresolved request, even in a terminal', async () => {
@@ -176,16 +177,17 @@ describe('create --count with a guard', () => {
   test('exits with 2 and sends nothing beyond --max-instances', async () => {
     await guard('--max-instances', '3');
     await rig.world.cli(['instances', 'create', 'lab', ...HARDWARE], { env });
-    const { errors } = await rig.create(['--count', '3'], { env });
+    const { errors } = await rig.create(['--count', '5'], { env });
     expect(errors).toMatchObject([{ code: 'guard' }]);
     expect(errors[0]?.message).toContain(
-      'Profile "work" allows 3 instances, and 1 may be running: lab. The request adds 3.',
+      'Profile "work" allows 3 instances, and 1 may be running: lab. The request adds 5.',
     );
     expect((await rig.create(['--count', '2'], { env })).code).toBe(0);
   });
 
   test('exits with 2 and sends nothing beyond --max-burn', async () => {
     await guard('--max-burn', '250');
+    await rig.create(['--count', '2'], { env });
     const { errors } = await rig.create(['--count', '3', '--max-price', '100'], {
       env,
     });

@@ -195,7 +195,7 @@ export function mayTryAnother(
   if (error instanceof OverMaxPrice) return true;
   if (error instanceof DriveTaken && !error.isPassing) return false;
   if (isForLater(error)) return retryFor !== undefined;
-  const isRefusal = httpStatus >= 400 && httpStatus < 500 && httpStatus !== 408;
+  const isRefusal = httpStatus >= 400;
   // A web page comes from a proxy, so it is not the service's refusal.
   const isOwn = request?.operation === 'POST /instances' && request.obstacle !== 'web page';
   return isRefusal && isOwn && !FINAL_CODES.includes(code);

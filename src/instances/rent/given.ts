@@ -119,8 +119,7 @@ export async function withFile(typed: FileFlags, half: Half, context: Context): 
   const manifest = whole && halfOf(whole, half, typed, context);
   const given = { ...(manifest && definedOf(flagsIn(manifest, typed))), ...definedOf(typed) };
   const defaults = half === 'job' ? NO_DEFAULTS : await defaultsFor(given, context);
-  const isOfFile = (flag: FileFlag) =>
-    typed[flag] === undefined && !Object.hasOwn(defaults.flags, flag) && given[flag] !== undefined;
+  const isOfFile = (flag: FileFlag) => typed[flag] === undefined && given[flag] !== undefined;
   return {
     flags: { ...given, ...defaults.flags },
     typed,

@@ -220,7 +220,7 @@ export async function openPrices(journal: Journal, context: Context): Promise<Pr
         ? offers.find(({ kind, id }) => kind === 'offer' && id === offer)?.price_per_hour
         : last?.price_per_hour_snapshot;
     if (!isLost) return now ?? undefined;
-    const same = (await ever()).filter((one) => offer !== null && one.last?.offer?.id === offer);
+    const same = (await ever()).filter((one) => one.last?.offer?.id === offer);
     const all = [now, ...same.map((one) => one.last?.price_per_hour_snapshot)];
     const known = all.flatMap((text) => priceIn(text) ?? []).sort((a, b) => b.cmp(a));
     return known[0]?.toFixed();

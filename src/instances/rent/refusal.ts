@@ -158,7 +158,7 @@ export async function livingNamesake(
   const { instances } = await journal.read();
   let lost: Namesake | undefined;
   for (const { id, name: known, last } of instances) {
-    if (!isSameName(known, name) || isTerminated(last?.status)) continue;
+    if (!isSameName(known, name)) continue;
     const status = await statusNow(id, api, options);
     if (status !== undefined && mayBill(status)) return { id, name: known, status };
     if (status === undefined && mayBill(last?.status)) lost = { id, name: known, status };

@@ -70,7 +70,7 @@ export async function rent(
 
 /** Returns the ID in a successful response. No documented refusal contains an ID. */
 function idIn({ status, text }: RawResponse): ResponseId | undefined {
-  return status >= 200 && status < 300 ? responseId(text) : undefined;
+  return status < 300 ? responseId(text) : undefined;
 }
 
 /** What the response shows: no ID yet, the new instance's ID, or an ID in doubt, which throws. */

@@ -139,6 +139,7 @@ describe('instances recover', () => {
       { id: 'd1', current_instance_id: ID },
       { id: 'd2', current_instance_id: NEW },
     ];
+    expect((await world.cli(['instances', 'recover', '--yes', '--json'])).code).toBe(7);
     const { code, stderr } = await world.cli(['instances', 'recover'], {
       terminal: true,
       stdin: 'y\ry\r',
