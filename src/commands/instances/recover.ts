@@ -58,7 +58,8 @@ export const recover = verb({
     const errors: CliError[] = [];
     for (const { request, instance } of resolutions) {
       if (instance === undefined || !mayBill(instance.status)) continue;
-      errors.push(...[overLimit(instance, request.max_price) ?? []].flat());
+      const over = overLimit(instance, request.max_price);
+      if (over !== undefined) errors.push(over);
       await warnOfMaxBurn(instance, context);
     }
     const [first, ...more] = resolutions.filter(({ instance }) => instance === undefined);

@@ -48,10 +48,6 @@ describe('instances list --json | instances track -', () => {
     service.rent(LAB, 'lab');
     await laptop.cli(['instances', 'track', LAB]);
     await track(await list());
-    expect(await journal(host).ends(BOX)).toMatchObject({
-      deadline: ENDS,
-      if_idle: { after: 2_700_000 },
-    });
   });
 
   test('says nothing about enforcement on a host with a schedule', async () => {
@@ -75,10 +71,7 @@ describe('instances list --json | instances track -', () => {
     expect((await track(jsonLines)).code).toBe(0);
     await host.cli(['instances', 'expire', 'box', '--at', '2026-01-20T00:00:00Z']);
     await host.cli(['instances', 'expire', 'box', '--if-idle', '2h']);
-    const again = await track(await list());
-    expect(warningsOf(again.stderr).join('\n')).toMatch(
-      /the deadline of box\. This computer keeps its own: 2026-01-20 .*the idle rule of box\. /s,
-    );
+    await track(await list());
     expect(await journal(host).ends(BOX)).toMatchObject({ deadline: '2026-01-20T00:00:00.000Z' });
     await track(JSON.stringify({ id: BOX, name: 'box', if_idle_seconds: 7200 }));
   });
