@@ -122,6 +122,10 @@ describe('expire', () => {
       ['trainer', '--if-idle', '1h'],
     ])
       expect((await world.cli(['instances', 'expire', ...words])).code).toBe(0);
+    const rule = () => recordsIn(world, 'deadlines')[0]?.if_idle;
+    const before = rule();
+    await world.cli(['instances', 'expire', '--all', '--if-idle', '1h']);
+    expect(rule()).toEqual(before);
   });
 
   test('names an instance as the service does', async () => {
