@@ -305,11 +305,6 @@ describe('create --file with a job file', () => {
     const { code, stderr, requests } = await world.cli(create);
     expect(code, stderr).toBe(0);
     expect(stderr).toContain(`Ignored fields of ${file}: sync, command, env.`);
-    await writeFile(file, `${NEEDED}sync: .\ncommand: make\nenv: {A: x}\nkeep_on_failure: 1h\n`);
-    const on = await world.cli(['run', '--on', 'box', '-f', file, ...SIGN_IN.slice(0, 2)]);
-    expect(on.stderr).toContain(
-      `Ignored fields of ${file}: offer_id, image_id, ssh_keys, terminate_after, keep_on_failure.`,
-    );
     expect(requests.find(({ method }) => method === 'POST')?.body).toEqual({
       offer_id: OFFER,
       image_id: IMAGE,
@@ -379,13 +374,6 @@ describe('run --init', () => {
     expect(stderr).toBe('The file has no values for TOKEN: set them in the environment.\n');
     const shown = await init('-e', 'TOKEN=a-secret', '-e', 'OTHER', '--show-secrets');
     expect(shown.stdout).toContain('\nenv:\n  TOKEN: a-secret\n  OTHER: null\n');
-  });
-
-  test('writes any name of an offer if no service is known', async () => {
-    const away = await createWorld({ handler: () => 'hangUp', signedIn: false });
-    const { code, stdout } = await away.cli(['run', '--init', '--offer', 'any card']);
-    expect({ code, offer: parse(stdout).offer_id }).toEqual({ code: 0, offer: 'any card' });
-    await away.close();
   });
 
   test('writes a file from another file', async () => {
