@@ -100,15 +100,17 @@ describe('reap', () => {
   });
 
   test('copies the --rescue paths of an idle instance before it ends', needs('ssh'), async () => {
-    await rent(...RULE);
+    await rent();
     const own = addKey(world.home);
     world.rented.sshKeys = [own];
     run({ ssh_keys: [own] });
     ssh.write(PORT, 'home/out/a', 'result\n');
     const got = join(world.home, 'got');
-    const rescue = ['--if-idle', '45m', '--rescue', `out:${got}`];
-    await cli(['instances', 'expire', 'trainer', ...rescue]);
+    const rescue = ['instances', 'expire', 'trainer', '--rescue', `out:${got}`];
+    await cli(rescue);
+    await cli([...rescue, ...RULE]);
     expect(await passes(2)).toEqual([]);
+    await cli([...REAP, '--dry-run']);
     expect(existsSync(got)).toBe(false);
     pass(25);
     const plan = await cli([...REAP, '--dry-run']);
@@ -133,6 +135,7 @@ describe('reap', () => {
     expect(await plan()).toEqual([{ ...row, action: 'nothing', why: 'it is not due' }]);
     pass(25);
     expect(await plan()).toEqual([{ ...row, action: 'terminate', why: 'it was idle for 45 min' }]);
+    await cli(['instances', 'reap', '--json', '--dry-run']);
     expect(terminations()).toBe(0);
     await cli(REAP);
     expect(terminations()).toBe(1);

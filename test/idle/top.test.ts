@@ -71,6 +71,7 @@ echo '${PARTS.cpu2}' >$GPUCLOUD_PROC/stat`,
   await top([id, '--json']);
   await top([id, '-o', 'csv', '--columns', 'name,index,utilization_percent,price_per_hour']);
   await top([id, '-q']);
+  await top([id, '-o', 'id', '--columns', 'index']);
   await top([id, '--json', '--columns', 'index,utilization_percent']);
 });
 
@@ -204,10 +205,11 @@ test('reports instances that hang or flood their output, and reads the other ins
 });
 
 test.each([
-  [[], { error: null, name: 'box-1' }],
-  [['--query', '{name: name, error: error}'], { error: null, name: 'box-1' }],
-])('prints JSON lines with --watch %j when not in a terminal', async (more, row) => {
-  const id = add(1);
+  [1, [], { error: null, name: 'box-1' }],
+  [1, ['--query', '{name: name, error: error}'], { error: null, name: 'box-1' }],
+  [2, ['--query', '[0].{name: name, error: error}'], { error: null, name: 'box-1' }],
+])('prints JSON lines with --watch of %i: %j when not in a terminal', async (count, more, row) => {
+  const ids = Array.from({ length: count }, (_, at) => add(at + 1));
   const stop = new AbortController();
 
   const interrupts = { first: stop.signal, second: new AbortController().signal };
@@ -215,11 +217,11 @@ test.each([
   let sleeps = 0;
   sleep = (...given) => {
     sleeps += 1;
-    // The first sleep is the time limit of the first row, the second the pause after it.
-    if (sleeps === 2) stop.abort(new CliError('interrupted', 'Interrupted.'));
+    // The first sleeps are the time limits of the rows, the next one is the pause after them.
+    if (sleeps === count + 1) stop.abort(new CliError('interrupted', 'Interrupted.'));
     return really(...given);
   };
-  const { code, stdout } = await top([id, '--watch', '-o', 'jsonl', ...more], { interrupts });
+  const { code, stdout } = await top([...ids, '--watch', '-o', 'jsonl', ...more], { interrupts });
   expect(code).toBe(130);
   expect(JSON.parse(stdout.split('\n')[0] ?? '')).toMatchObject(row);
 });

@@ -104,6 +104,7 @@ test.each<[string, string, Partial<Before> | undefined, number, parent?: number]
   ['a run from outside its container', 'repeats', { ...FIRST, parent: 0 }, EVERY, 0],
   ['a late run of a scheduler', 'repeats', AGAIN, 2 * EVERY - 1],
   ['two runs by hand', 'first', AGAIN, 20_000],
+  ['two runs by hand, half an interval apart', 'first', AGAIN, EVERY / 2],
   ['a run after a long gap', 'first', AGAIN, 2 * EVERY],
   ['a second pass of a later run', 'repeats', { ...AGAIN, pid: 7 }, EVERY],
 ])(

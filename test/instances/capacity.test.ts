@@ -206,12 +206,35 @@ test.each([
   );
 });
 
-test('waits for Retry-After before trying the same offer again', async () => {
-  become('ACTIVE');
-  service.posts = [() => ({ ...no(429, 'slow down'), headers: { 'retry-after': '400' } })];
-  const { code, offers } = await create('--retry-for', '1h');
-  expect({ code, offers }).toEqual({ code: 0, offers: [A, A] });
-  expect(world.clock.slept).toContain(400_000);
+test.each([400, 3600])(
+  'waits for a Retry-After of %i s before trying the same offer again',
+  async (seconds) => {
+    become('ACTIVE');
+    service.posts = [() => ({ ...no(429, 'slow down'), headers: { 'retry-after': `${seconds}` } })];
+    const { code, offers } = await create('--retry-for', '1h');
+    expect({ code, offers }).toEqual({ code: 0, offers: [A, A] });
+    expect(world.clock.slept).toContain(seconds * 1000);
+  },
+);
+
+test('gives up if every offer is over --max-price, even with --retry-for', async () => {
+  service.shows = () => ({ price_per_hour_snapshot: '100.00' });
+  service.terminations = [1, 2].map(
+    () => (id) => ok(service.rent(id, 'trainer', { status: 'TERMINATED' })),
+  );
+  const { code, offers } = await create('--max-price', '60', '--retry-for', '1h');
+  expect({ code, offers }).toEqual({ code: 1, offers: [A, B] });
+});
+
+test('keeps an instance that ends otherwise than in ERROR', async () => {
+  become('TERMINATED');
+  const { code, offers } = await create();
+  expect({ code, offers }).toEqual({ code: 12, offers: [A] });
+});
+
+test('tries again while the service can not be reached', async () => {
+  await world.service.close();
+  expect((await create('--retry-for', '2m')).code).toBe(6);
 });
 
 test('does not try another offer if an instance over --max-price is not terminated', async () => {

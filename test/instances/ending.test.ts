@@ -71,6 +71,10 @@ const ENDED: readonly Row[] = [
   ['a 404 after an accepted request', [ACCEPTED], [GONE], 1],
   ['a 404 after a lost response', ['hangUp'], [GONE], 1],
   ['a 404 to the second request', ['hangUp', GONE], [ACTIVE], 2, PAUSE],
+  ['a 500 that took effect', [FAILED], [ENDING], 1],
+  ['a 404 after a 500', [FAILED], [GONE], 1],
+  ['a 404 to the request after a 500', [FAILED, GONE], [ACTIVE], 2, PAUSE],
+  ['a 429 with a pause of --timeout', [busy(60, 429), ACCEPTED], [ENDING], 2, [60_000]],
 ];
 
 const OLD = ok({ status: 'ACTIVE' });
@@ -167,8 +171,8 @@ describe('the ending of an instance', () => {
   });
 
   describe('Ctrl-C', () => {
-    /** Interrupts at the first request with that method, or in the first pause. */
-    async function interruptedAt(at: 'POST' | 'GET' | 'pause', isReachable = true) {
+    /** Interrupts at the first request with that method, in the first pause, or right after it. */
+    async function interruptedAt(at: 'POST' | 'GET' | 'pause' | 'resume', isReachable = true) {
       const first = new AbortController();
       const press = () => first.abort(new CliError('interrupted', 'Interrupted.'));
       world = await createWorld({
@@ -178,9 +182,10 @@ describe('the ending of an instance', () => {
         },
       });
       const { sleep } = world.clock;
-      world.clock.sleep = (milliseconds, signal) => {
+      world.clock.sleep = async (milliseconds, signal) => {
         if (at === 'pause' && milliseconds === 2_000) press();
-        return sleep(milliseconds, signal);
+        await sleep(milliseconds, signal);
+        if (at === 'resume') press();
       };
       if (!isReachable) await world.service.close();
       const interrupts = { first: first.signal, second: new AbortController().signal };
@@ -188,7 +193,7 @@ describe('the ending of an instance', () => {
       return { code, error: errorOf(stderr) };
     }
 
-    test.each(['POST', 'GET', 'pause'] as const)(
+    test.each(['POST', 'GET', 'pause', 'resume'] as const)(
       'exits with 7 if interrupted at the %s after sending',
       async (at) => {
         expect(await interruptedAt(at)).toMatchObject({

@@ -72,18 +72,18 @@ describe('--max-instances', () => {
   });
 
   test('rejects an instance beyond the limit, even with --yes, and sends nothing', async () => {
-    await rented('box-1', 'box-2');
-    await guard('--max-instances', '2');
+    await rented('box-1', 'box-2', 'box-3', 'box-4', 'box-5');
+    await guard('--max-instances', '5');
     for (const flags of [[], ['--yes'], ['--max-price', '1']]) {
-      expect(await refusal(create('box-3', ...flags))).toMatchObject({
+      expect(await refusal(create('box-6', ...flags))).toMatchObject({
         message:
-          'Profile "work" allows 2 instances, and 2 may be running: box-1, box-2. Nothing was sent.',
-        hint: expect.stringContaining('gpucloud profiles set work --max-instances 3'),
+          'Profile "work" allows 5 instances, and 5 may be running: box-1, box-2, box-3, box-4, box-5. Nothing was sent.',
+        hint: expect.stringContaining('gpucloud profiles set work --max-instances 6'),
       });
     }
     // After the refusal, the name is free.
-    await guard('--max-instances', '3');
-    expect((await create('box-3')).code).toBe(0);
+    await guard('--max-instances', '6');
+    expect((await create('box-6')).code).toBe(0);
   });
 
   test('rejects a reorder beyond --max-instances', async () => {
@@ -232,30 +232,43 @@ describe('--max-burn', () => {
     expect((await create('box-1', '--max-price', '500')).code).toBe(0);
   });
 
-  test('counts an unresolved request at the highest known price of its offer', async () => {
-    // Rented for 300 ₽ once, and for 100 ₽ last.
-    service.shows = () => ({ ...PRICED, price_per_hour_snapshot: '300.00' });
-    const { stdout } = await create('dear', '--yes');
-    const { id } = JSON.parse(stdout) as { id: string };
-    service.rent(id, 'dear', { ...PRICED, price_per_hour_snapshot: '300.00' });
-    await cli('instances', 'terminate', 'dear', '--yes');
-    service.rent(id, 'dear', {
-      ...PRICED,
-      status: 'TERMINATED',
-      price_per_hour_snapshot: '300.00',
-    });
-    await listed();
-    await rented('box-1');
-    service.posts.push(() => 'hangUp');
-    // Nothing enforces this limit, since the response was lost.
-    expect((await create('lost', '--max-price', '1')).code).toBe(7);
-    await guard('--max-burn', '499.99');
-    expect((await refusal(create('box-2'))).message).toContain(
-      'but with box-2 the instances may cost 500.00 ₽.',
-    );
-    await guard('--max-burn', '500');
-    expect((await create('box-2')).code).toBe(0);
-  });
+  test.each(['create', 'reorder'])(
+    'counts an unresolved %s at the highest known price of its offer',
+    async (verb) => {
+      // Rented for 300 ₽ once, and for 100 ₽ last.
+      service.shows = () => ({ ...PRICED, price_per_hour_snapshot: '300.00' });
+      const { stdout } = await create('dear', '--yes');
+      const { id } = JSON.parse(stdout) as { id: string };
+      service.rent(id, 'dear', { ...PRICED, price_per_hour_snapshot: '300.00' });
+      await cli('instances', 'terminate', 'dear', '--yes');
+      service.rent(id, 'dear', {
+        ...PRICED,
+        status: 'TERMINATED',
+        price_per_hour_snapshot: '300.00',
+      });
+      const else_ = {
+        offer: { id: randomUUID(), name: 'Else' },
+        price_per_hour_snapshot: '900.00',
+      };
+      const { id: other } = service.rent(randomUUID(), 'else', { ...else_, status: 'TERMINATED' });
+      await cli('instances', 'track', other);
+      await listed();
+      await rented('box-1');
+      service.posts.push(() => 'hangUp');
+      // Nothing enforces this limit, since the response was lost.
+      const lost =
+        verb === 'create'
+          ? create('lost', '--max-price', '1')
+          : cli('instances', 'reorder', id, 'lost', '--max-price', '1');
+      expect((await lost).code).toBe(7);
+      await guard('--max-burn', '499.99');
+      expect((await refusal(create('box-2'))).message).toContain(
+        'but with box-2 the instances may cost 500.00 ₽.',
+      );
+      await guard('--max-burn', '500');
+      expect((await create('box-2')).code).toBe(0);
+    },
+  );
 
   test('exits with 7 if an unresolved request may cost any price', async () => {
     service.posts.push(() => 'hangUp');
@@ -326,6 +339,22 @@ describe('--max-burn after the response', () => {
     expect(service.instances.get(error.resource)?.status).toBe('TERMINATING');
     const living = [...service.instances.values()].filter(({ status }) => status === 'ACTIVE');
     expect(living.map(({ name }) => name)).toEqual(['keep']);
+  });
+
+  test('ends no instance because the price of another is unknown', async () => {
+    await offerAt('200.00');
+    await guard('--enforce-max-burn');
+    service.posts.push(async ({ body }) => {
+      const odd = service.rent(randomUUID(), 'odd', { status: 'ACTIVE' });
+      await cli('instances', 'track', odd.id);
+      return ok(service.rent(randomUUID(), nameIn(body), service.shows(body)), 201);
+    });
+    const { code, stderr } = await create('box-1');
+    expect(code, stderr).toBe(1);
+    expect(stderr).toContain('the price of another instance is unknown, so they count as over');
+    expect([...service.instances.values()].map(({ status }) => status)).not.toContain(
+      'TERMINATING',
+    );
   });
 
   test('terminates only as many of several new instances as exceed the guard, newest first', async () => {

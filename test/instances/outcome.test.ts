@@ -4,7 +4,8 @@ import { attempt, billText, outcomeOf, withBill } from '../../src/instances/chan
 
 const [A, B, C] = [1, 2, 3].map((n) => ({
   id: `${n}f0c5d9e-1111-4222-8333-444455556666`,
-  name: `box-${n}`,
+  // Nobody could type it.
+  name: `box ${n}`,
 }));
 const trainer = { ...A, last: 'STOPPED' } as { id: string; name: string; last: string };
 
@@ -46,7 +47,7 @@ test('says whether a status bills', () => {
   expect(statuses.map((status) => [status, billText(status)])).toMatchSnapshot();
 });
 
-test.each(['It failed.', 'box-1 failed.', `${A?.id} failed.`])(
+test.each(['It failed.', 'box 1 failed.', `${A?.id} failed.`])(
   'names the instance of a failure: %s',
   async (message) => {
     const error = new CliError('refused', message, { hint: 'mend it' });

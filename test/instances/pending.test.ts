@@ -117,6 +117,10 @@ test('treats a name in capital letters as the same name', async () => {
   expect(errorOf(stderr)).toMatchObject({ code: 'name_taken', resource: NEW });
   await lose(create('lost'));
   await world.cli(create('LOST'));
+  // The service no longer finds it.
+  service.instances.delete(NEW);
+  await world.cli(create('TRAINER'));
+  await world.cli([...CREATE, '--dry-run'], { terminal: true });
 });
 
 test('rents only once if the service does not find the new instance yet', async () => {

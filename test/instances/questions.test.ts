@@ -50,6 +50,7 @@ const AT = '2026-01-15T12:00:00Z';
 const LISTS: Lists = {
   names: new Map([
     ['box', 'a known instance has that name'],
+    ['lab-1', 'a known instance has that name'],
     ['lab-2', 'a request has that name'],
     ['old', undefined],
   ]),
@@ -124,6 +125,8 @@ test.each<[string, Partial<Asking>]>([
   ['a job', { isJob: true }],
   ['a job with a template', { isJob: true, flags: { template: 't' } }],
   ['a job with a described container', { isJob: true, flags: { shmSize: 1, drive: 'd' } }],
+  ['a job with ports', { isJob: true, flags: { port: [] } }],
+  ['a job with a file of variables', { isJob: true, flags: { envFile: ['e'] } }],
   ['one instance of a list', { count: 1 }],
   ['two instances', { count: 2 }],
   ['no drives', { lists: { ...LISTS, drives: [] } }],
@@ -154,7 +157,7 @@ const CONTAINER = { flags: { dockerImage: 'nginx:1' }, text: '' };
 test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['Name', NAME],
   ['Name', ['x'.repeat(49), 'lab', 'box', 'new'], { count: 2 }],
-  ['Name', ['lab'], { count: 1 }, { flags: {}, text: 'earlier' }],
+  ['Name', ['lab', 'new'], { count: 1 }, { flags: {}, text: 'earlier' }],
   ['Offer', [1]],
   ['Offer', [3]],
   [
@@ -167,7 +170,7 @@ test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['Image', [1]],
   ['Image', [0], { preferred: { image: 'debian' } }],
   ['SSH keys', ['0123']],
-  ['SSH keys', [''], { preferred: { sshKey: ['TWIN', 'SHA256:a'] } }],
+  ['SSH keys', [''], { preferred: { sshKey: ['TWIN', 'k4', 'SHA256:a'] } }],
   ['SSH keys', ['4'], { isJob: true }, { flags: KEYS, text: '' }],
   ['SSH keys', ['012'], { lists: { ...LISTS, sshKeys: LONG } }],
   ['SSH keys', [], { lists: { ...LISTS, sshKeys: [] } }],

@@ -96,13 +96,24 @@ describe('reconcile', () => {
     expect('if_idle_seconds' in listedRow).toBe(answer === 'yes');
   });
 
-  test('keeps the deadline that the instance already has', async () => {
+  test.each([4, -4])("matches by the service's clock, %i hours ahead", async (hours) => {
+    await lose([], ID);
+    const box = world.rented.instances.get(ID) ?? {};
+    world.ahead = hours * HOUR;
+    Object.assign(box, { created_at: world.at(0) });
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    expect((await recover(['yes'])).ids).toEqual([ID]);
+  });
+
+  test.each([
+    [['--after', '8h'], { ends_at: '2026-01-15T20:00:00.000Z' }],
+    [['--if-idle', '1h'], { ends_at: null, if_idle_seconds: 3600 }],
+  ])('keeps what already ends the instance: %j', async (flags, ends) => {
     await lose(IN_FOUR_HOURS, ID);
-    const ends_at = world.at(8);
-    expect((await world.cli(['instances', 'expire', ID, '--after', '8h'])).code).toBe(0);
+    expect((await world.cli(['instances', 'expire', ID, ...flags])).code).toBe(0);
     world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
     const { said } = await recover(['yes']);
     expect(said).toHaveLength(1);
-    expect(await listed(world)).toMatchObject([{ id: ID, ends_at }]);
+    expect(await listed(world)).toMatchObject([{ id: ID, ...ends }]);
   });
 });

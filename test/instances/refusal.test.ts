@@ -182,6 +182,8 @@ describe('create --if-not-exists', () => {
         price_per_hour_snapshot: '20.00',
       });
       await world.cli([...ENSURE, '-q', '--max-price', '20']);
+      const named = ENSURE.map((word) => (word === offer ? 'RTX 4090' : word));
+      await world.cli([...named, '-q']);
     });
   });
 
@@ -219,6 +221,8 @@ describe('a drive that is not free', () => {
 
   test.each([
     [400, 'SYNCING'],
+    [409, 'IN_USE'],
+    [409, 'AVAILABLE'],
     [409, 'SUSPENDED'],
     [409, 'DELETING'],
   ])('after %s, shows that it is %s', async (code, status) => {

@@ -46,6 +46,15 @@ const becomes = (status: string, more: object = {}, at = 1) =>
 
 /** Each runs commands, whose transcript shows all that they print, send and store. */
 const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
+  'write a job file without a service': async () => {
+    const env = { GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined };
+    await world.cli(['run', '--init', '--offer', 'any card'], { env } as object);
+  },
+  'run a whole job file on an instance': async () => {
+    const file = join(world.home, 'job.yaml');
+    await writeFile(file, 'image_id: i\ncommand: make\nenv: {A: x}\nkeep_on_failure: 1h\n');
+    await world.cli(['run', '--on', 'box', '-f', file, '--identity', '/dev/null']);
+  },
   'expire an instance without a name or a readable deadline': async () => {
     await rent('trainer', ...IN_FOUR_HOURS);
     becomes('ACTIVE', UNNAMED);

@@ -202,9 +202,11 @@ async function makeKeys() {
   const file = join(world.home, '.ssh', 'id_ed25519');
   await mkdir(join(world.home, '.ssh'));
   spawnSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file]);
+  const public_key = await readFile(`${file}.pub`, 'utf8');
   service.sshKeys = [
     { id: 'id-laptop', name: 'laptop', public_key: sshPublicKey('ssh-ed25519') },
-    { id: 'id-desk', name: 'desk', public_key: await readFile(`${file}.pub`, 'utf8') },
+    { id: 'id-desk', name: 'desk', public_key },
+    { id: 'id-copy', name: 'copy', public_key },
   ];
 }
 
@@ -221,4 +223,7 @@ test.each([
 test('suggests the key whose private key is on this computer', needs('ssh-keygen'), async () => {
   await makeKeys();
   await world.cli([...CREATE, '--wait=ssh']);
+  const terminal = { terminal: true, typedAhead: true, env: { TERM: 'dumb' }, stdin: '1\n' };
+  for (const flags of [[], ['--identity', '/dev/null']])
+    await world.cli(['run', '--dry-run', ...flags, ...RUN.slice(1)], terminal);
 });

@@ -9,15 +9,20 @@ let world: World;
 /** What the service answers to a POST and to a GET of an instance. */
 let post: () => Answer | 'hangUp';
 let shown: object;
+/** The answers to the next reads of an instance. */
+let reads: (Answer | undefined)[];
 beforeEach(async () => {
   post = () => no(409, 'No');
   shown = {};
+  reads = [];
   world = await createWorld({
     handler: ({ method, path }) => {
       const id = path.split('/')[2];
       if (id !== ID && id !== TWO) return ok(path === '/users/me' ? { id: 'user-1' } : []);
       if (method === 'POST') return post();
-      return ok({ id, name: `box ${id === ID ? 1 : 2}`, status: 'ACTIVE', ...shown });
+      return (
+        reads.shift() ?? ok({ id, name: `box ${id === ID ? 1 : 2}`, status: 'ACTIVE', ...shown })
+      );
     },
   });
   await world.cli(['instances', 'track', ID]);
@@ -62,6 +67,15 @@ test.each(['ACTIVE', 'STOPPED', 'ERROR'])('commands for an instance in %s', asyn
   await run(['expire', ID, '--after', '1h', '--rescue', 'none']);
   await run(['wait', ID, '--for', 'stopped', '--wait-timeout', '2s']);
   for (const verb of ['get', 'ssh', 'endpoints', 'secrets']) await run([verb, ID]);
+});
+
+test.each([
+  ['a refused key', [no(401, 'No')]],
+  ['a long pause', [{ ...no(429, 'busy'), headers: { 'retry-after': '9999' } }]],
+  ['an outage', [...Array(3).fill(no(503, 'No')), ok({ id: ID, status: 'STOPPED' })]],
+])('a wait with %s', async (_what, answers) => {
+  reads = [undefined, ...answers];
+  await run(['wait', ID, '--for', 'stopped']);
 });
 
 test('several instances', async () => {

@@ -52,7 +52,7 @@ retry_for: 6h
 image_id: ${IMAGE}
 ssh_keys: [laptop]
 template_id: ${OFFER}
-storage_drive_id: ${OFFER}
+storage_drive_id: ${IMAGE}
 docker_config:
   image: pytorch
   run_command: sleep 1
@@ -181,7 +181,7 @@ describe('run --file', needs('ssh'), () => {
         instance_name: 'trainer',
         ssh_keys: [IMAGE],
         template_id: OFFER,
-        storage_drive_id: OFFER,
+        storage_drive_id: IMAGE,
         docker_config: {
           image: 'pytorch',
           run_command: 'sleep 1',

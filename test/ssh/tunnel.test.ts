@@ -231,6 +231,14 @@ describe('a tunnel', () => {
     expect(visited).toBe(link.replace('PORT', port).replace('TOKEN', TOKEN));
   });
 
+  test.each([
+    [['--query', '[name, remote_port]'], '[\n  "box",\n  8888\n]\n'],
+    [['--columns', 'name'], '{\n  "name": "box"\n}\n'],
+  ])('shows what %j asks for', async (flags, shown) => {
+    await sshThat([OPEN, 'hold']);
+    expect((await held('0:lab', '--json', ...flags)).stdout).toBe(shown);
+  });
+
   test('shows its properties in another format', async () => {
     await sshThat([OPEN, 'hold']);
     const { code, stdout, stderr } = await held('0:lab', '-o', 'yaml');

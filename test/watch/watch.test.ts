@@ -101,6 +101,7 @@ test('status --watch prints nothing for a reading of at most the transactions', 
 
 describe('--watch in a terminal', () => {
   const ID = '00000000-1111-4222-8333-444455556666';
+  const OVER = '00000000-1111-4222-8333-444455557777';
 
   test.each([
     ['drives list'],
@@ -121,7 +122,10 @@ describe('--watch in a terminal', () => {
         reads.set(path, count);
         if (count === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
-        if (path === '/storage/drives') return ok([{ ...A, current_instance_id: ID }]);
+        const ids = [ID, OVER];
+        if (path === '/storage/drives')
+          return ok(ids.map((id) => ({ ...A, id, current_instance_id: id })));
+        if (path.endsWith(OVER)) return ok({ id: OVER, name: 'over', status: 'TERMINATED' });
         if (!path.startsWith('/instances/')) return ok([]);
         return ok({ id: ID, name: 'a', status: count === 1 ? 'ACTIVE' : later });
       },

@@ -8,7 +8,7 @@ import type { OpenRequest } from '../../journal/index.ts';
 import type { Recovered } from '../../json-results/instances.ts';
 import { field, type View } from '../../output/output.ts';
 import { gpucloud } from '../../output/shell-line.ts';
-import { isSameName, isUuid } from '../../rules/names.ts';
+import { isSameName, typedName } from '../../rules/names.ts';
 import { mayBill } from '../../rules/statuses.ts';
 
 const recoveredView: View<Recovered> = {
@@ -55,14 +55,12 @@ export const recover = verb({
     const open = chosen(await journal.requests(), names);
     const resolutions = await reconcile(open, journal, context);
     const unwritten = await failuresOf(context.out.list(resolutions.map(rowOf), recoveredView));
-    const errors = resolutions.flatMap(({ request, instance }) =>
-      instance !== undefined && mayBill(instance.status)
-        ? (overLimit(instance, request.max_price) ?? [])
-        : [],
-    );
-    for (const { instance } of resolutions) {
-      if (instance !== undefined && mayBill(instance.status))
-        await warnOfMaxBurn(instance, context);
+    const errors: CliError[] = [];
+    for (const { request, instance } of resolutions) {
+      if (instance === undefined || !mayBill(instance.status)) continue;
+      const over = overLimit(instance, request.max_price);
+      if (over !== undefined) errors.push(over);
+      await warnOfMaxBurn(instance, context);
     }
     const [first, ...more] = resolutions.filter(({ instance }) => instance === undefined);
     if (first !== undefined) errors.push(stillUnknown([first, ...more]));
@@ -126,10 +124,8 @@ function stillUnknown(open: readonly [Resolution, ...Resolution[]]): CliError {
   );
 }
 
-/** Returns the `untrack` command; uses the UID for a name that looks like a flag or an ID. */
 function untrackLine({ name, uid }: OpenRequest): string {
-  const isTypable = !name.startsWith('-') && !isUuid(name);
-  return gpucloud('instances', 'untrack', isTypable ? name : uid);
+  return gpucloud('instances', 'untrack', typedName(name, uid));
 }
 
 /** Refuses a request that its own process is still sending and will resolve. */

@@ -185,7 +185,7 @@ async function startOnce(
         { mayBeBilling: mayBill(status) },
       );
     }
-    if (status !== 'STARTING' && status !== 'ACTIVE') {
+    if (!leadsTo('ACTIVE', status)) {
       throw fault.with(`${sentence(fault.message)} ${text}`);
     }
     return { status, paid_until };

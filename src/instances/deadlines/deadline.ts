@@ -269,7 +269,7 @@ export interface Before {
  * terminating or terminated instance.
  */
 export function setDeadline(
-  { id, name }: Target,
+  { id, name: known }: Target,
   expiry: Expiry,
   journal: Journal,
   context: Context,
@@ -277,17 +277,17 @@ export function setDeadline(
   return journal.withDeadline(id, async (held) => {
     const instance = instanceIn(await readInstance(id, await context.api()));
     const { status, paid_until } = instance;
+    const name = instance.name ?? known;
     if (!mayBill(status)) {
       throw new CliError('wrongState', `${name} is ${status}.`, {
         resource: id,
         hint: `rent the instance again: ${gpucloud('instances', 'reorder', typedName(name, id), 'NEW-NAME')}`,
       });
     }
-    const shown = instance.name ?? name;
     const isNever = expiry === 'never';
     const wanted = isNever ? 'none' : expiry.rescue;
     if (held.deadline === undefined && !isNever && expiry.deadline === undefined) {
-      throw new CliError('storage', `Could not read the deadline of ${shown}.`, {
+      throw new CliError('storage', `Could not read the deadline of ${name}.`, {
         hint: `set the deadline too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
         resource: id,
       });
@@ -302,15 +302,15 @@ export function setDeadline(
     const isSet = typeof wanted === 'object';
     if (isSet && deadline === undefined && rule === undefined) {
       throw usageError(
-        `--rescue: ${shown} has no deadline or idle rule, so nothing ends it by itself`,
-        `set one too: ${gpucloud('instances', 'expire', typedName(shown, id), '--after', '4h')}`,
+        `--rescue: ${name} has no deadline or idle rule, so nothing ends it by itself`,
+        `set one too: ${gpucloud('instances', 'expire', typedName(name, id), '--after', '4h')}`,
       );
     }
     const now = context.serviceClock.now();
     const chosen = isSet
       ? 'uid' in wanted
         ? wanted
-        : newRescue(wanted, shown, deadline, context)
+        : newRescue(wanted, name, deadline, context)
       : held.rescue;
     // A new deadline has its own early start, and keeps what was copied.
     const rescue =
@@ -320,7 +320,7 @@ export function setDeadline(
             ...chosen,
             early: moved !== undefined || isSet ? earlyFor(deadline, now) : chosen.early,
           };
-    await held.set(shown, {
+    await held.set(name, {
       ...(deadline === undefined ? {} : { deadline }),
       ...(rule === undefined ? {} : { if_idle: rule }),
       ...(rescue === undefined ? {} : { rescue }),
@@ -328,7 +328,7 @@ export function setDeadline(
     const idle = rule === undefined ? {} : { if_idle_seconds: rule.after / 1000 };
     const copied = rescue === undefined ? {} : { rescue: rescue.paths.map(({ remote }) => remote) };
     const before = { deadline: held.deadline, if_idle: held.if_idle?.after, instance };
-    return { id, name: shown, status, paid_until, ends_at: deadline, before, ...idle, ...copied };
+    return { id, name, status, paid_until, ends_at: deadline, before, ...idle, ...copied };
   });
 }
 

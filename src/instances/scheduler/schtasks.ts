@@ -17,8 +17,7 @@ export function schtasks({ start }: Pick<Computer, 'start'>): Scheduler {
     isHere: async () => (await runTool(start, ['schtasks', '/?'])).code === 0,
     async hasEntry(name) {
       const words = ['schtasks', '/Query', '/TN', name, '/FO', 'CSV', '/NH'];
-      const { code, stdout } = await runTool(start, words);
-      return code === 0 && stdout.includes(name);
+      return (await runTool(start, words)).code === 0;
     },
     async install(job) {
       const path = temporaryName(join(tmpdir(), job.name));

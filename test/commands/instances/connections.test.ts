@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { endpointsOf, fillTemplate } from '../../../src/ssh/endpoints.ts';
+import { redirectOf } from '../../support/browser.ts';
 import { fc } from '../../support/random.ts';
 import { createSandboxWorld, createWorld, type World } from '../../support/run-cli.ts';
 import { HARDWARE } from '../../support/sandbox-ids.ts';
@@ -251,7 +252,8 @@ describe('instances open', () => {
 
   test('exits with 3 for an endpoint without a link and for an unknown name', async () => {
     world = use(await serviceWith({ connection_info: { endpoints } }));
-    await world.cli(['instances', 'open', ID, 'raw']);
+    await world.cli(['instances', 'track', ID]);
+    await world.cli(['instances', 'open', 'lab', 'RAW']);
     const none = await world.cli(['instances', 'open', ID, 'nope']);
     expect(none.code).toBe(3);
     world = use(await serviceWith({ ip_address: null, connection_info: { endpoints: [null] } }));
@@ -263,11 +265,17 @@ describe('instances open', () => {
     await world.cli(['instances', 'open', ID]);
   });
 
-  test('prints the link if the browser does not request the page in time', async () => {
+  test('prints the link if the browser does not request the page in time, and not if it does', async () => {
     world = use(await serviceWith({ connection_info: { endpoints, secrets: { TOKEN } } }));
     await world.cli(['instances', 'open', ID], {
       terminal: true,
       openFile: async () => true,
+    });
+    // The time until the browser gives up never passes.
+    world.clock.sleep = () => new Promise<never>(() => undefined);
+    await world.cli(['instances', 'open', ID], {
+      terminal: true,
+      openFile: async (page) => (await redirectOf(page)) !== '',
     });
   });
 

@@ -40,7 +40,7 @@ describe('instances create --file', () => {
     const [file, vars] = [join(world.home, 'box.yaml'), join(world.home, 'vars')];
     const box = ['instance_name: box', `offer_id: ${OFFER}`, `image_id: ${IMAGE}`];
     await writeFile(file, windows([...box, 'docker_config:', '  image: nginx']));
-    await writeFile(vars, windows(['# comment', 'A=1', '', 'B=two words']));
+    await writeFile(vars, windows(['  # comment', 'A=1', '', 'B=two words']));
     const argv = ['instances', 'create', '-f', file, '--env-file', vars, '--no-ssh-key'];
     const { requests } = await world.cli(argv);
     expect(requests[0]?.body).toMatchObject({
@@ -199,6 +199,9 @@ describe('instances create --file', () => {
     const list = await world.cli(['instances', 'list', '--json', '--sort', 'name']);
     const ends = JSON.parse(list.stdout).find(({ id }: { id: string }) => id === stdout.trim());
     expect(ends.ends_at).toBe('2026-01-16T18:00:00.000Z');
+    const at = await fileOf('terminate_at: 2026-01-16T18:00Z\n');
+    const third = ['instances', 'create', 'box-3', ...HARDWARE, '-f', at, '--unenforced'];
+    expect((await world.cli([...third, '--terminate-after', '3h', '-q'])).code).toBe(0);
   });
 
   test.each([

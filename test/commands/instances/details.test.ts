@@ -105,6 +105,24 @@ test.each<[what: string, view: typeof instanceView, fields: object, lines: reado
   expect(linesOf(view, fields)).toEqual(lines);
 });
 
+test('shows a container as docker writes it, and what is not as documented as JSON', () => {
+  const ports = [
+    { external_port: 80, internal_port: 81 },
+    { external_port: 80 },
+    { internal_port: 81 },
+  ];
+  const env = [
+    { key: 'A', value: 'b' },
+    { key: 'A', value: 5 },
+    { key: 5, value: 'b' },
+  ];
+  expect(linesOf(instanceView, { id: 'i-1', docker_config: { ports, env } })).toEqual([
+    'ID: i-1',
+    'ports: 80->81/tcp\n{"external_port":80}\n{"internal_port":81}',
+    'env: A=b\n{"key":"A","value":5}\n{"key":5,"value":"b"}',
+  ]);
+});
+
 test.each([
   ['ACTIVE', 'paid', 'ends'],
   ['TERMINATED', undefined, undefined],

@@ -46,31 +46,43 @@ async function expectDoubt(argv: readonly string[], words: string): Promise<void
   expect(await unknown()).toMatchObject([{ name: 'trainer' }]);
 }
 
-/** Rents the next instance, then fails its renames as a full disk would. */
-function fillDisk(price: string): void {
+/** Fails the renames of an instance as a full disk would. */
+function fillDisk(): void {
   const { renameSync } = fs;
   onTestFinished(() => {
     vi.restoreAllMocks();
     syncBuiltinESMExports();
   });
+  vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
+    if (String(to).includes(NEW)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    renameSync(from, to);
+  });
+  syncBuiltinESMExports();
+}
+
+/** Rents the next instance, then fills the disk. */
+function rentOnFullDisk(price: string): void {
   service.posts.push(() => {
-    vi.spyOn(fs, 'renameSync').mockImplementation((from, to) => {
-      if (String(to).includes(NEW)) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-      renameSync(from, to);
-    });
-    syncBuiltinESMExports();
+    fillDisk();
     return ok(service.rent(NEW, 'trainer', { price_per_hour_snapshot: price }), 201);
   });
 }
 
+test('tracks only what it could save', async () => {
+  service.rent(NEW, 'trainer');
+  service.rent(ID, 'lab');
+  fillDisk();
+  await world.cli(['instances', 'track', NEW, ID, '--json']);
+});
+
 test("terminates an instance over --max-price even if it can't be saved", async () => {
-  fillDisk('99.00');
+  rentOnFullDisk('99.00');
   await world.cli([...CREATE, '--max-price', '20', '--json']);
   expect(service.instances.get(NEW)?.status).toBe('TERMINATING');
 });
 
 test("prints the ID of an instance that can't be saved, and reports the instance as billing", async () => {
-  fillDisk('9.00');
+  rentOnFullDisk('9.00');
   const { stderr } = await world.cli([...CREATE, '--json']);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ code: 'storage', resource: NEW, may_be_billing: true });
@@ -79,14 +91,17 @@ test("prints the ID of an instance that can't be saved, and reports the instance
 });
 
 test('prints the ID from an incomplete response, and reports the instance as billing', async () => {
+  // Too long to be typed.
+  const name = 'x'.repeat(37);
   service.posts.push(() => {
-    service.rent(NEW, 'trainer');
-    return ok({ id: NEW, name: 'trainer' }, 201);
+    service.rent(NEW, name);
+    return ok({ id: NEW, name }, 201);
   });
-  const { stderr } = await world.cli([...CREATE, '--json']);
+  const argv = CREATE.map((word) => (word === 'trainer' ? name : word));
+  const { stderr } = await world.cli([...argv, '--json']);
   const { error } = JSON.parse(stderr.trim().split('\n').at(-1) ?? '');
   expect(error).toMatchObject({ resource: NEW, may_be_billing: true });
-  expect(error.message).toContain(`Created trainer (${NEW}). It is billing`);
+  expect(error.message).toContain(`Created ${name} (${NEW}). It is billing`);
 });
 
 test("exits with 7 and prints the ID if it can't be compared with known instances", async () => {

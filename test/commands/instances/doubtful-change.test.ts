@@ -41,11 +41,12 @@ describe('instances start', () => {
     run(['instances', 'start', ID], [post, post], () => ({ id: ID, ...state }));
 
   test.each([
-    ['a lost response', 'hangUp'],
-    ['502', no(502, 'no')],
-    ['408', no(408, 'no')],
-  ] as const)('succeeds if the instance is STARTING after %s', async (_what, post) => {
-    const { code, sent } = await start(post, { status: 'STARTING', paid_until: 'P' });
+    ['STARTING', 'a lost response', 'hangUp'],
+    ['ACTIVE', 'a lost response', 'hangUp'],
+    ['STARTING', '502', no(502, 'no')],
+    ['STARTING', '408', no(408, 'no')],
+  ] as const)('succeeds if the instance is %s after %s', async (status, _what, post) => {
+    const { code, sent } = await start(post, { status, paid_until: 'P' });
     expect({ code, sent }).toEqual({ code: 0, sent: 1 });
   });
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../../support/service.ts';
 import { event, logOf } from '../../watch/pages.ts';
-import { follow, ID, OTHER, type Show, scratch, show } from './show.ts';
+import { follow, ID, OTHER, type Show, scratch, show, track } from './show.ts';
 
 describe('instances events --follow during an outage', () => {
   // Failed requests are retried three times; unreadable responses are not.
@@ -18,6 +18,7 @@ describe('instances events --follow during an outage', () => {
         if (turn === faults + 5) setImmediate(() => stage.ctrlC());
         return turn > 1 && turn < faults + 2 ? fault : logOf(Math.min(turn, faults + 4));
       });
+      await track(stage);
       const { code, stdout, stderr } = await follow(stage, '-o', 'id');
       expect(code).toBe(130);
       expect(stdout.trim().split('\n')).toEqual(
@@ -74,6 +75,7 @@ describe('--resume', () => {
       if (turn === 2) setImmediate(() => first.ctrlC());
       return logOf(30);
     });
+    await track(first);
     await follow(first, '--resume', file, '-q');
     await first.world.close();
     const second = await show((turn) => {
@@ -89,6 +91,7 @@ describe('--resume', () => {
       if (turn === 2) setImmediate(() => third.ctrlC());
       return logOf(60).slice(0, 5);
     });
+    await track(third);
     await follow(third, '--resume', file, '-q');
   });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { envelope } from '../../support/service.ts';
 import { event, logOf } from '../../watch/pages.ts';
-import { follow, ID, idsOf, missing, OTHER, refused, show } from './show.ts';
+import { follow, ID, idsOf, missing, OTHER, refused, show, track } from './show.ts';
 
 describe('instances events --follow', () => {
   test('prints the log oldest first, then each new event, and exits with 130 on Ctrl-C', async () => {
@@ -73,6 +73,7 @@ describe('instances events --follow', () => {
         ? { status: 200, body: envelope([event('e1', 1)], 200, meta) }
         : [];
     });
+    await track(stage, OTHER, ...others);
     await follow(stage, OTHER, ...others);
   });
 
@@ -128,6 +129,7 @@ describe('instances events --follow', () => {
       if (turn === 2) setImmediate(() => stage.ctrlC());
       return logOf(21_000);
     });
+    await track(stage);
     const { stdout } = await follow(stage, '-q');
     expect(stdout.trim().split('\n')).toHaveLength(20_000);
   });
@@ -165,6 +167,7 @@ describe('instances events --follow at its end', () => {
 
   test("exits with 12 for a terminated instance, which can't reach the status", async () => {
     const stage = await show(() => logOf(1), { status: () => 'TERMINATED' });
+    await track(stage);
     const { stdout } = await follow(stage, '--until', 'active', '-o', 'jsonl');
     expect(idsOf(stdout)).toEqual(['e1']);
   });

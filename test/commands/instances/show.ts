@@ -54,7 +54,7 @@ export async function show(
       const url = new URL(path, 'http://service');
       const id = url.pathname.split('/')[2] ?? '';
       if (!url.pathname.endsWith('/events')) {
-        const data = { id, name: 'box', status: status(count(readings, id), id) };
+        const data = { id, name: `box ${id[0]}`, status: status(count(readings, id), id) };
         return ok(data);
       }
       const page = Number(url.searchParams.get('page'));
@@ -78,6 +78,10 @@ export async function show(
 
 export const follow = ({ world, interrupts }: Show, ...more: string[]) =>
   world.cli(['instances', 'events', ID, '--follow', ...more], { interrupts });
+
+/** Tracks an instance, so that its name is known, which nobody could type. */
+export const track = ({ world }: Show, ...ids: string[]) =>
+  world.cli(['instances', 'track', ID, ...ids]);
 
 export async function scratch(): Promise<string> {
   return join(await temporaryFolder(), 'events.json');

@@ -75,7 +75,7 @@ describe('ssh to several instances', () => {
     const world = await worldWith({});
     await run(world, 'track', ID);
     for (const other of ['trainer', 'TRAINER', ID]) {
-      const argv = ['ssh', ID, other, '--', 'sh', '-c', 'echo a b'];
+      const argv = ['ssh', ID, other, '--', 'sh', '-c', 'echo a b', '--'];
       const { code, stdout, stderr } = await run(world, ...argv);
       expect({ code, stdout, stderr }).toEqual({
         code: 2,
@@ -83,7 +83,7 @@ describe('ssh to several instances', () => {
         stderr:
           `error: ssh takes one instance, and got 2: ${ID}, ${other}. Nothing ran.\n` +
           'hint: run it on each with GNU parallel:\n' +
-          `  gpucloud instances inventory ${ID} ${other} --format parallel > hosts.slf && parallel --sshloginfile hosts.slf --nonall sh -c 'echo a b'\n`,
+          `  gpucloud instances inventory ${ID} ${other} --format parallel > hosts.slf && parallel --sshloginfile hosts.slf --nonall sh -c 'echo a b' --\n`,
       });
     }
     const key = await run(world, 'ssh', '--identity', 'my key', ID, 'trainer', '--', 'ls');
@@ -94,6 +94,7 @@ describe('ssh to several instances', () => {
   test.each([
     [['trainer'], 'a program named as an instance'],
     [['time', '--', 'ls'], 'a program before --'],
+    [['trainer', 'time', '--', 'ls'], 'an instance and a program before --'],
   ])('runs %j: %s', async (words) => {
     const world = await worldWith({});
     await run(world, 'track', ID);

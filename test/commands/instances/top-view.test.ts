@@ -9,6 +9,7 @@ import type { TopRow } from '../../../src/json-results/instances.ts';
 import { screenText } from '../../../src/output/table/screen.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
+const CARDS = ['NVIDIA H100 80GB', 'my NVIDIA'];
 
 function rowOf(...loads: (number | null)[]): TopRow {
   return {
@@ -18,7 +19,7 @@ function rowOf(...loads: (number | null)[]): TopRow {
     price_per_hour: '89.90',
     gpus: loads.map((utilization_percent, index) => ({
       index,
-      name: 'NVIDIA H100 80GB',
+      name: CARDS[index] ?? '',
       utilization_percent,
       memory_used_mib: 72_704,
       memory_total_mib: 81_920,
@@ -119,7 +120,7 @@ test('shows each card below its instance, and what could not be read below all',
     [
       'NAME     GPU          LOAD  VRAM      TEMP   POWER  CPU   RAM      DISK  IDLE       PER HOUR',
       'trainer  0 H100 80GB  97 %  71/80 GB  64 °C  612 W  12 %  5/63 GB  61 %  -           89.90 ₽  █████████▊',
-      'trainer  1 H100 80GB     -  71/80 GB  64 °C  612 W                                            -',
+      'trainer  1 my NVIDIA     -  71/80 GB  64 °C  612 W                                            -',
       'lab      -               -  -         -      -      -     5/63 GB  61 %  1 h 5 min   89.90 ₽',
       '',
       '- lab: SSH does not respond.',
@@ -134,7 +135,7 @@ test('shows each card below its instance, and what could not be read below all',
       [1, null],
     ]
       .map(([at = null, load = null]): unknown[] => [
-        ...['trainer', ID, 'ACTIVE', at, 'NVIDIA H100 80GB', load, 72_704, 81_920, 64, 612],
+        ...['trainer', ID, 'ACTIVE', at, CARDS[Number(at)], load, 72_704, 81_920, 64, 612],
         ...[12, 5_000, 64_000, 61, null, '89.90', null],
       ])
       .concat([

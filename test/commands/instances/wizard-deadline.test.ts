@@ -40,6 +40,14 @@ describe('a deadline in the wizard', () => {
     );
   });
 
+  test('rents with a deadline of tomorrow if its time has passed today before the question', async () => {
+    const before = new Date(world.clock.now() - 20 * 60_000).toTimeString().slice(0, 5);
+    const argv = [...SHORT, '--terminate-at', before, '--unenforced', '--no-ssh-key', '--no-drive'];
+    const { code, stderr } = await answered(argv.slice(0, -1), 'jupyter', 'yes');
+    expect(code, stderr).toBe(0);
+    expect(await instances()).toMatchObject([{ ends_at: '2026-01-16T11:40:00.000Z' }]);
+  });
+
   test('shows the new day and asks again if the time of the deadline passes during the question', async () => {
     const { clock } = world;
     const soon = new Date(clock.now() + 20 * 60_000);

@@ -93,31 +93,38 @@ describe('instances create after a refusal', () => {
     expect(offersIn(requests)).toEqual(['offer-1']);
   });
 
-  test('rents another offer only after the instance that is too expensive has ended', async () => {
-    const ids = [ID, OTHER];
-    let before: string | undefined;
-    service.newId = () => {
-      before = service.instances.get(ID)?.status;
-      return ids.shift() ?? 'none';
-    };
-    let reads = 0;
-    service.shows = (body) => ({
-      price_per_hour_snapshot: (body as { offer_id: string }).offer_id === 'offer-1' ? '99' : '59',
-    });
-    service.onRead = async (id) => {
-      const { name = '', status } = service.instances.get(id) ?? {};
-      reads += 1;
-      if (status === 'PROVISIONING') service.rent(id, name, { status: 'ACTIVE' });
-      if (status === 'TERMINATING' && reads > 9) service.rent(id, name, { status: 'TERMINATED' });
-    };
-    const { code, stderr, requests } = await create(
-      ['--image', 'image-1', '--max-price', '60'],
-      ...[...ANSWERS, 'yes', 'offer-2', 'yes'],
-    );
-    expect({ code, offers: offersIn(requests), before }, stderr).toEqual({
-      ...{ code: 0, offers: ['offer-1', 'offer-2'], before: 'TERMINATED' },
-    });
-  });
+  test.each([
+    ['TERMINATED', 0, ['offer-1', 'offer-2']],
+    ['ERROR', 7, ['offer-1']],
+  ])(
+    'rents another offer only after the instance that is too expensive has ended: %s',
+    async (end, exit, offers) => {
+      const ids = [ID, OTHER];
+      let before: string | undefined;
+      service.newId = () => {
+        before = service.instances.get(ID)?.status;
+        return ids.shift() ?? 'none';
+      };
+      let reads = 0;
+      service.shows = (body) => ({
+        price_per_hour_snapshot:
+          (body as { offer_id: string }).offer_id === 'offer-1' ? '99' : '59',
+      });
+      service.onRead = async (id) => {
+        const { name = '', status } = service.instances.get(id) ?? {};
+        reads += 1;
+        if (status === 'PROVISIONING') service.rent(id, name, { status: 'ACTIVE' });
+        if (status === 'TERMINATING' && reads > 9) service.rent(id, name, { status: end });
+      };
+      const { code, stderr, requests } = await create(
+        ['--image', 'image-1', '--max-price', '60'],
+        ...[...ANSWERS, 'yes', 'offer-2', 'yes'],
+      );
+      expect({ code, offers: offersIn(requests), before }, stderr).toEqual({
+        ...{ code: exit, offers, before: exit === 0 ? 'TERMINATED' : undefined },
+      });
+    },
+  );
 
   test('does not ask for another offer unless the termination is confirmed', async () => {
     service.shows = () => ({ price_per_hour_snapshot: '100.00' });

@@ -68,10 +68,11 @@ describe('instances create in a terminal', () => {
   });
 
   test('prompts for the container image and ports, and hides variable values in the command', async () => {
-    const flags = ['--volume', '/data:/mnt', '--shm-size', '8', '--env', 'A=a-secret'];
+    const more = ['--count', '3', '--min-count', '2'];
+    const flags = ['--volume', '/data:/mnt', '--shm-size', '8', '--env', 'A=a-secret', ...more];
     const { code, stderr } = await answered(
       ['instances', 'create', 'box', '--dry-run', '--show-secrets', ...flags],
-      ...['1', '1', 'none', 'nginx:1', 'none'],
+      ...['1', '1', '1', 'nginx:1'],
     );
     expect(code, stderr).toBe(0);
     expect(stderr).toContain('Set A in the environment first.');
@@ -241,13 +242,15 @@ describe('instances create in a terminal', () => {
     expect(await instances()).toMatchObject([{ name: 'box', offer: { name: 'A100 80GB' } }]);
   });
 
-  test('rents nothing if the user cancels the last prompt', async () => {
+  test('rents nothing if the user cancels the last prompt, and does not ask it with --yes', async () => {
     const { code, stdout } = await answered(
       ['instances', 'create', 'box'],
       ...['1', '1', '', '1', '1', 'cancel'],
     );
     expect({ code, stdout }).toEqual({ code: 130, stdout: '' });
     expect(await instances()).toEqual([]);
+    await answered(['instances', 'create', 'box', '--yes'], '1', '1', '', '1', '1');
+    expect(await instances()).toMatchObject([{ name: 'box' }]);
   });
 });
 

@@ -143,10 +143,33 @@ test('status names accounts with living instances that no profile signs in to', 
   });
   await login(BORIS_KEY, '--profile', 'a');
   const journal = journalOf(world, { service: world.service.url, account: 'user-anna' });
+  const messages = async () => {
+    const { attention } = JSON.parse((await world.cli(['status', '--json'])).stdout);
+    return attention.map(({ message }: { message: string }) => message);
+  };
+  const elsewhere = 'http://127.0.0.1:1';
+  const file = join(world.home, 'config', 'config.json');
+  const addProfile = async (name: string, profile: object) => {
+    const config = JSON.parse(await readFile(file, 'utf8'));
+    config.profiles[name] = { api_key: ANNA_KEY, ...profile };
+    await writeFile(file, JSON.stringify(config));
+  };
+  await addProfile('far', { base_url: elsewhere, account: { id: 'user-anna' } });
   await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'ACTIVE' });
-  await world.cli(['status', '--json']);
-  await journal.add('i-1', 'track', { id: 'i-1', name: 'box', status: 'TERMINATING' });
-  expect(JSON.parse((await world.cli(['status', '--json'])).stdout).attention).toEqual([]);
+  await journal.add('i-2', 'track', { id: 'i-2', name: 'lab', status: 'ACTIVE' });
+  const left = expect.stringMatching(/^box and 1 more may be billing on the account user-anna of /);
+  expect(await messages()).toEqual([left]);
+  const far = journalOf(world, { service: elsewhere, account: 'user-2' });
+  await far.add('i-3', 'track', { id: 'i-3', name: 'far', status: 'ACTIVE' });
+  expect(await messages()).toHaveLength(2);
+  // Its account is unknown, so it may be Anna's.
+  await addProfile('unknown', { base_url: world.service.url });
+  expect(await messages()).toEqual([expect.stringMatching(/^far may be billing/)]);
+  for (const id of ['i-1', 'i-2']) {
+    await journal.add(id, 'track', { id, name: 'box', status: 'TERMINATING' });
+  }
+  await far.add('i-3', 'track', { id: 'i-3', name: 'far', status: 'TERMINATING' });
+  expect(await messages()).toEqual([]);
 });
 
 describe('instances that bill on the account of another profile', () => {

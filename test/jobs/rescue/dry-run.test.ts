@@ -211,6 +211,16 @@ const SITUATIONS: readonly Situation[] = [
       world.ssh.refuse = (script) => (script.includes(FOLLOWING) ? cuts.pop() : undefined);
     },
   ],
+  [
+    '--rescue that was set after a deadline, which is near',
+    'rescue: its deadline is near; then copies',
+    async () => {
+      await create();
+      const words = ['expire', 'box', '--rescue', `out:${world.local('got')}`];
+      expect((await world.gpucloud(['instances', ...words])).code).toBe(0);
+      world.advance(55 * MINUTE);
+    },
+  ],
 ];
 
 describe('reap --dry-run', needs('ssh'), () => {

@@ -129,8 +129,8 @@ export const expire = verb({
     };
     const { done, failed } = await forEach('INSTANCE', instances, work, context);
     if (done.length > 0 && expiry !== 'never') {
-      const { rescue: _none, ...others } = expiry;
-      await warnUnenforced(endsNeed(rescue === 'none' ? others : expiry), journal, context);
+      const needed = endsNeed({ ...expiry, rescue: rescue === 'none' ? undefined : rescue });
+      await warnUnenforced(needed, journal, context);
       const bare = done.filter((one) => one.rescue === undefined);
       if (rescue === undefined) {
         noteDisks(

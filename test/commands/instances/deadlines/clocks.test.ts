@@ -156,6 +156,14 @@ describe("a proxy's time", () => {
     expect(await listed(world)).toMatchObject([{ ends_at: world.at(4) }]);
   });
 
+  test("keeps the last heartbeat after a proxy's 401", async () => {
+    expect((await world.cli(REAP)).code).toBe(0);
+    const before = heartbeat();
+    throughProxy({ ...page, status: 401 });
+    await world.cli(REAP);
+    expect(heartbeat()).toMatchObject({ at: before?.at, failure: {} });
+  });
+
   test("sets a new deadline by the service's time, not the proxy's", async () => {
     throughProxy(page);
     const argv = ['instances', 'expire', 'trainer', '--after', '8h'];

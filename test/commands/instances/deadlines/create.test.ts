@@ -2,6 +2,7 @@ import { mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { minuteText } from '../../../../src/output/time.ts';
+import { addKey } from '../../../jobs/rescue/rented.ts';
 import {
   CREATE,
   type DeadlineWorld,
@@ -21,6 +22,18 @@ beforeEach(async () => {
 
 const OLD = '99999999-2222-4333-8444-555555555555';
 const posts = ({ method }: { method: string }) => method === 'POST';
+
+test('reorders an instance with --rescue', async () => {
+  const own = addKey(world.home);
+  world.rented.sshKeys = [own];
+  Object.assign(world.rented.rent(OLD, 'old', { status: 'TERMINATED' }), { ssh_keys: [own] });
+  await world.cli(['instances', 'track', OLD]);
+  const rescue = ['--rescue', 'out:/got', ...IN_FOUR_HOURS];
+  await world.cli(['instances', 'reorder', 'old', 'trainer', ...rescue]);
+  expect(recordsIn(world, 'deadlines')).toMatchObject([
+    { deadline: world.at(4), rescue: { paths: [{ remote: 'out', local: '/got' }] } },
+  ]);
+});
 
 describe('a deadline', () => {
   test.each([
@@ -54,6 +67,8 @@ describe('a deadline', () => {
     await world.arm('work', 'user-1', 'https://other.example.com');
     const { code, requests } = await world.cli([...CREATE, '--terminate-after', '4h']);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
+    await world.arm('@environment', 'user-1', 'https://other.example.com');
+    await world.cli(['instances', 'reap', '--status', '--json']);
   });
 
   test('accepts a deadline with a recent heartbeat', async () => {

@@ -66,7 +66,7 @@ function systemctlLeaving(heartbeat: object): void {
   program(
     'systemctl',
     `echo "$*" >> "$STATE/calls"
-    UNITS="$STATE/.config/systemd/user"
+    UNITS="\${XDG_CONFIG_HOME:-$STATE/.config}/systemd/user"
     case "$*" in
       '--user start --no-block ${NAME}.service')
         test -f "$UNITS/${NAME}.service" || exit 5
@@ -86,7 +86,7 @@ describe('reap --install', () => {
   test('enforces deadlines once the first systemd run succeeds', async () => {
     const features = ['deadline', 'idle', 'job', 'rescue'];
     systemctlLeaving({ account: 'user-1', at: now(), program: '9.9.9', features });
-    await cli([...REAP, '--install', '--json']);
+    await cli([...REAP, '--install', '--json'], { env: { ...onPath(), XDG_CONFIG_HOME: '' } });
     const unit = read('.config', 'systemd', 'user', `${NAME}.service`);
     expect(unit).toContain(
       `"GPUCLOUD_CONFIG_DIR=${at('config')}" "GPUCLOUD_STATE_DIR=${at('state')}"`,
@@ -117,6 +117,8 @@ describe('reap --install', () => {
       failure: { at: now(), message: 'The keyring is locked.' },
     });
     await cli([...REAP, '--install', '--json']);
+    // The same failure again is not that of this installation.
+    await cli([...REAP, '--install', '--json']);
     expect((await cli([...CREATE, '--terminate-after', '4h'])).code).toBe(2);
   });
 
@@ -141,7 +143,7 @@ describe('reap --install', () => {
   });
 
   test.each([
-    ['hidden', 'echo " 42 sh"'],
+    ['hidden', 'echo " 41 sh"'],
     ['not listed', 'exit 1'],
   ])("waits for cron if other users' processes are %s", async (_how, script) => {
     crontabWith();
@@ -243,7 +245,7 @@ describe('reap --install', () => {
   test.each([
     ['a flag', ['--profile', 'work'], {}],
     ['the environment', [], { GPUCLOUD_PROFILE: 'work' }],
-    ['the config file', [], {}],
+    ['the config file', [], { SHELL: '/opt/nu/bash' }],
   ])('names a profile from %s in the loop', async (_source, flags, env) => {
     const argv = [...flags, ...CREATE, '--terminate-after', '4h'];
     await cli(argv, { env: { ...onPath(), ...env } });
@@ -275,11 +277,17 @@ describe('reap --install', () => {
       ...onPath(),
       HTTPS_PROXY: 'http://proxy.example:3128',
       https_proxy: 'http://me:secret@proxy.example:3128',
+      ...{ NO_PROXY: '', XDG_CONFIG_HOME: at('xdg') },
     };
     await world.cli([...REAP, '--install'], { env });
-    const unit = read('.config', 'systemd', 'user', `${NAME}.service`);
-    expect(unit).toContain('"HTTPS_PROXY=http://proxy.example:3128"');
-    expect(unit).not.toContain('secret');
+    const unit = read('xdg', 'systemd', 'user', `${NAME}.service`);
+    expect(unit.match(/\w+_proxy=[^"]*/gi)).toEqual(['HTTPS_PROXY=http://proxy.example:3128']);
+  });
+
+  test('schedules the sandbox, which needs no stored key', async () => {
+    crontabWith();
+    await cli([...REAP, '--install'], { env: { ...onPath(), GPUCLOUD_PROFILE: 'sandbox' } });
+    expect(read('crontab')).toContain(' --profile sandbox instances reap ');
   });
 
   test('loads a launchd agent for reap on macOS', async () => {
@@ -373,6 +381,7 @@ describe('Windows Task Scheduler', () => {
   test('exits with 2 and prints the command if schtasks is missing', async () => {
     const { stderr } = await windows('--install');
     expect(stderr).not.toContain('/usr/bin/env');
+    await cli([...CREATE, '--terminate-after', '4h'], { platform: 'win32' });
   });
 });
 
@@ -446,6 +455,6 @@ describe('schedules of several state folders', () => {
 test('prints in reap --status how long ago a stopped schedule last ran', async () => {
   systemctlLeaving({ account: 'user-1', at: now() });
   await cli([...REAP, '--install']);
-  world.clock.advance(3_600_000);
+  world.clock.advance(3_600_500);
   await cli([...REAP, '--status', '--json']);
 });

@@ -143,7 +143,7 @@ describe('profiles set --notify', () => {
   });
 
   test.each([
-    ['fails', 'echo "no route" >&2; exit 3'],
+    ['fails', 'echo "No route. Try later." >&2; exit 3'],
     ['fails without a word', 'exit 4'],
     ['is noisy', 'head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2; exit 3'],
   ])('only warns if the --notify command %s', async (_how, then) => {

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -355,6 +355,18 @@ describe('the heartbeat', () => {
     expect((await world.cli(scheduled)).code).not.toBe(0);
     expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: expect.any(String) } });
     await world.cli([...CREATE, '--terminate-after', '4h']);
+  });
+
+  test('keeps the last heartbeat if it can not read the deadlines', async () => {
+    await rentForFourHours(world);
+    await world.cli(scheduled);
+    const before = heartbeat();
+    world.clock.advance(60_000);
+    const [folder = ''] = journalFolders(world, 'deadlines');
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, 'no folder');
+    await world.cli(scheduled);
+    expect(heartbeat()).toMatchObject({ at: before?.at, failure: { at: world.at(0) } });
   });
 
   test('writes a heartbeat even if the service refuses to terminate', async () => {
