@@ -387,6 +387,7 @@ export async function nameFree(
     await waitFor(awaited, FOR_NAME, context);
   } catch (error) {
     ensureCliError(error);
-    if (error.failure === 'otherEnd') throw notEnded({ id, name }, error);
+    const { failure, cause } = error;
+    if (failure === 'otherEnd') throw notEnded({ id, name }, asCliError(cause));
   }
 }
