@@ -79,13 +79,9 @@ export function requestOf(title: Title, input: Input): Prepared {
   };
 }
 
-/** Joins the fields that are set; lists are joined by commas (GET /billing/transactions). */
+/** Joins numbers, and lists of capital letters by commas (GET /billing/transactions). */
 function queryText(query: object): string {
-  const parts: string[] = [];
-  for (const [name, value] of Object.entries(query)) {
-    const text = Array.isArray(value) ? value.map(encodeURIComponent).join(',') : value;
-    if (text !== undefined && text !== '') parts.push(`${encodeURIComponent(name)}=${text}`);
-  }
+  const parts = Object.entries(query).map(([name, value]) => `${name}=${value}`);
   return parts.length === 0 ? '' : `?${parts.join('&')}`;
 }
 

@@ -19,7 +19,7 @@ export function notSignedIn(
   { GPUCLOUD_API_KEY: given }: Readonly<Record<string, string | undefined>>,
 ): CliError {
   // CI passes a secret that does not exist as an empty variable.
-  const isEmpty = given !== undefined && given.trim() === '';
+  const isEmpty = given !== undefined;
   return new CliError(
     'authentication',
     `You are not signed in${isEmpty ? ': GPUCLOUD_API_KEY is empty' : ''}.`,
@@ -30,12 +30,11 @@ export function notSignedIn(
 }
 
 /** Suggests another profile that has a key, since no new login is needed then. */
-function noKeyRemedy({ profile, sandbox }: Settings, file: ConfigFile): string {
-  const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
-  const named = profile === undefined || sandbox ? undefined : profile.value;
-  if (named !== undefined && profileOf(file, named) !== undefined) {
-    return `profile "${named}" has no key; add one: gpucloud login --profile ${named}`;
+function noKeyRemedy({ profile }: Settings, file: ConfigFile): string {
+  if (profile !== undefined) {
+    return `profile "${profile.value}" has no key; add one: gpucloud login --profile ${profile.value}`;
   }
+  const others = profileNames(file).filter((name) => keyPlace(profileOf(file, name)) !== undefined);
   const [first, ...more] = others;
   if (first !== undefined) {
     return more.length === 0

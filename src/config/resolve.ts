@@ -99,8 +99,7 @@ export function resolveSettings(
       : { name: chosen.value, profile: storedProfile(file, chosen) };
   const base = address ?? (stored && storedBaseUrl(stored.name, stored.profile));
   const atHome =
-    stored !== undefined &&
-    (address === undefined || (base !== undefined && isHome(stored.profile, base.value)));
+    stored !== undefined && (address === undefined || isHome(stored.profile, address.value));
   // A shell or a CI variable may add a line break to the key.
   const key = given(undefined, env.GPUCLOUD_API_KEY?.trim());
   const fromEnvironment = key && checkedKey(key);
@@ -129,7 +128,7 @@ export function resolveSettings(
         : undefined,
     // Only the flag promises a profile's account: a key in the environment is how CI signs in.
     overriding:
-      chosen?.source === 'flag' && stored !== undefined
+      chosen?.source === 'flag'
         ? [
             ...(isKeyReplaced ? ['GPUCLOUD_API_KEY'] : []),
             ...(isElsewhere ? ['GPUCLOUD_BASE_URL'] : []),

@@ -70,10 +70,11 @@ export async function isIdleNow(
   context: Context,
 ): Promise<boolean> {
   const journal = await ownJournal(context);
-  const isIdle = await journal.withIdle(one.id, one.rule, async ({ found }) => {
-    const { isSure } = await judged(one, found, toolsOf(pass, journal, context));
-    return isSure && pass.time.isFresh();
-  });
+  const isIdle = await journal.withIdle(
+    one.id,
+    one.rule,
+    async ({ found }) => (await judged(one, found, toolsOf(pass, journal, context))).isSure,
+  );
   return isIdle === true;
 }
 

@@ -114,7 +114,7 @@ function read<T>(
   name: string,
   parse: (body: string) => T | undefined,
 ): Part<T> {
-  const source = SOURCES[name.replace(/\d+$/, '')] ?? name;
+  const source = SOURCES[name.replace(/\d/, '')] ?? name;
   if (raw === undefined) return { fault: `${source} did not finish` };
   if (raw.code === 127) return { fault: `${source} is missing` };
   if (raw.code === 137) return { fault: `${source} did not respond within ${PROGRAM_LIMIT} s` };

@@ -230,6 +230,16 @@ test("warns if the keyring keeps a key that the config file doesn't name", async
   expect(warnings).toEqual([['local_storage', 'Not removed. remove it']]);
 });
 
+test('stores the key nowhere else if storing it is interrupted', async () => {
+  const interrupt = new CliError('interrupted', 'Interrupted.');
+  const kept = keepKey({ profile: 'work', key: 'one', store: undefined }, (file) => file, {
+    config: async () => openConfig(folder),
+    keys: async () => ({ putIntoKeyring: () => Promise.reject(interrupt) }) as never,
+    err: { warn: () => undefined },
+  });
+  await expect(kept).rejects.toBe(interrupt);
+});
+
 test('runs each key command once, and names the profile of one that fails', async () => {
   const calls: string[] = [];
   const { read } = openKeys({

@@ -46,6 +46,8 @@ test.each<[string, string, keyof Sample, unknown]>([
   ['cpu2', 'cpu  1 2 4 8 16 32 64 128 256 512', 'cpu', { used: 231, total: 255 }],
   ['cpu2', 'cpu  1 2 4 8', 'cpu', { used: 7, total: 15 }],
   ['cpu2', 'cpu  1 2 4', 'cpu', undefined],
+  ['cpu2', 'acpu  1 2 4 8\ncpu  1 2 4 8 x', 'cpu', undefined],
+  ['cpu1', 'cpu  1 2 4 8\nabtime 5\nbtime 6 7', 'booted', undefined],
   ['cpu2', `cpu  1 0 0 ${MOST - 1}`, 'cpu', { used: 1, total: MOST }],
   ['cpu2', `cpu  1 0 0 ${MOST}`, 'cpu', undefined],
   [
@@ -56,6 +58,7 @@ test.each<[string, string, keyof Sample, unknown]>([
   ],
   ['net', `Inter-|\n face |\n a: ${MOST} 0 0 0 0 0 0 0 1`, 'traffic', undefined],
   ['net', 'Inter-|\n face |\n a: 1 0 0 0 0 0 0 0', 'traffic', undefined],
+  ['net', 'Inter-|\n face |\n a b: 1 0 0 0 0 0 0 0 1', 'traffic', undefined],
   ['net', 'Other-|\n face |\n a: 1 0 0 0 0 0 0 0 1', 'traffic', undefined],
   ['memory', zero(2048), 'memory', { used_mib: 0, total_mib: 2 }],
   ['memory', zero(511), 'memory', { used_mib: 2, total_mib: 2 }],
@@ -120,6 +123,15 @@ const FAULTS: readonly (readonly [
     { cards1: '0, H100, 0, 5, 81559, 31, 69,95' },
     odd('nvidia-smi'),
   ],
+  ...['x[N/A]', '[N/A] W', 'N/A W'].map(
+    (power) =>
+      [
+        `the power ${power}`,
+        'cards',
+        { cards1: `0, H100, 0, 5, 81559, 31, ${power}` },
+        odd('nvidia-smi'),
+      ] as const,
+  ),
   [
     'a message between the cards',
     'cards',
@@ -165,7 +177,7 @@ const FAULTS: readonly (readonly [
     { ptys: { code: 1, text: '900 1000' } },
     'stat of /dev/pts failed with exit code 1',
   ],
-  ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 '].map(
+  ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 ', '900 1000x'].map(
     (ptys) =>
       [
         `a terminal with the times ${JSON.stringify(ptys)}`,

@@ -60,6 +60,10 @@ test.each([
   expect([...found]).toEqual(['hunter2 x']);
 });
 
+test('keeps an image that is not a text', () => {
+  expect(masked({ image_name: [7] })).toEqual({ image_name: [7] });
+});
+
 test.each([
   ['nginx', 'nginx', []],
   ['user:token-1@registry/image', `user:${MASK}@registry/image`, ['token-1']],

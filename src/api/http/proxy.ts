@@ -13,7 +13,7 @@ export interface ProxyServer {
 
 /** Returns the first variable that is set. As in curl, an empty variable counts as not set. */
 function firstOf(env: Environment, names: readonly string[]): string | undefined {
-  return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
+  return names.map((name) => env[name]?.trim()).find((value) => value);
 }
 
 /**
@@ -29,8 +29,7 @@ export function proxyFor(target: URL, env: Environment): ProxyServer | undefined
   if (value === undefined || isExempt(target, firstOf(env, ['no_proxy', 'NO_PROXY']) ?? '')) {
     return undefined;
   }
-  const text = value.trim();
-  return parse(text.includes('://') ? text : `http://${text}`);
+  return parse(value.includes('://') ? value : `http://${value}`);
 }
 
 /** Scheme, user name with password, and host with port, as curl separates them. */
@@ -81,23 +80,16 @@ function decoded(text: string): string {
 const REMEDY = 'Correct https_proxy or all_proxy, or name the host in no_proxy.';
 
 function isExempt(target: URL, list: string): boolean {
-  if (list.trim() === '*') {
-    return true;
-  }
+  if (list === '*') return true;
   const host = plainHost(target.hostname);
   const port = target.port === '' ? '443' : target.port;
-  return list
-    .split(/[\s,]+/)
-    .filter((entry) => entry !== '')
-    .some((entry) => {
-      if (entry.includes('/')) {
-        return inNetwork(host, entry);
-      }
-      const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]+))?$/.exec(entry);
-      const name = plainHost(match?.[1] ?? entry).replace(/^\*?\./, '');
-      const samePort = match?.[2] === undefined || match[2] === port;
-      return samePort && name !== '' && (host === name || host.endsWith(`.${name}`));
-    });
+  return list.split(/[\s,]+/).some((entry) => {
+    if (entry.includes('/')) return inNetwork(host, entry);
+    const match = /^(\[[^\]]*\]|[^:]*)(?::([0-9]+))?$/.exec(entry);
+    const name = plainHost(match?.[1] ?? entry).replace(/^\*?\./, '');
+    const samePort = match?.[2] === undefined || match[2] === port;
+    return samePort && (host === name || host.endsWith(`.${name}`));
+  });
 }
 
 function plainHost(host: string): string {

@@ -31,7 +31,7 @@ function isExact(number: string): boolean {
 /** Normalizes a decimal number: `-125e-1` for -12.5 and -1.250e1. */
 function decimal(number: string): string {
   const [, sign = '', whole = '', part = '', power = '0'] =
-    /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/.exec(number) ?? [];
+    /(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?/.exec(number) ?? [];
   const digits = `${whole}${part}`.replace(/^0+/, '');
   const short = withoutZeros(digits);
   if (short === '') return '0';

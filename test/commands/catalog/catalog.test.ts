@@ -116,9 +116,13 @@ image  Ubuntu 22.04  ${UBUNTU}  instances           -  -
   });
 
   test('lists only offers and images of the current service', async () => {
-    await see();
     const env = { GPUCLOUD_BASE_URL: 'https://api.example.com' };
-    expect((await world.cli(['catalog', 'list', '--json'], { env })).stdout).toBe('[]\n');
+    const theirs = { service: env.GPUCLOUD_BASE_URL, kind: 'offer', id: A, given_name: 'theirs' };
+    await putFile(JSON.stringify({ version: 1, names: [theirs] }));
+    await see();
+    expect((await entries())[0]).toEqual(SEEN);
+    const { stdout } = await world.cli(['catalog', 'list', '--json'], { env });
+    expect(JSON.parse(stdout)).toEqual([expect.objectContaining({ id: A, name: 'theirs' })]);
   });
 
   test('exits with 2 in catalog list without a base URL', async () => {
@@ -478,6 +482,11 @@ describe('an unusable catalog file', () => {
       );
     expect(() => readNames(folder)).toThrow(unusable(folder, 'it is not a regular file of yours'));
     expect(() => readNames(below)).toThrow(unusable(below, 'ENOTDIR'));
+    await putFile('{');
+    await expect(changeFile(file(), (names) => names)).rejects.toEqual(
+      unusable(file(), 'it is not JSON'),
+    );
+    await putFile('{"version":1,"names":[]}');
     await expect(changeFile(below, (names) => names)).rejects.toEqual(
       fault(
         `Could not save names of offers and images to ${below} (EEXIST). The file is unchanged.`,
