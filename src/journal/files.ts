@@ -147,7 +147,7 @@ export function fileName(text: string): string {
 
 /** Returns the text of a file name; for a long text, only its start. */
 export function nameIn(name: string): string {
-  const plain = name.replace(/\+[0-9a-f]+$/, '').replace(/%.?$/, '');
+  const plain = name.replace(/\+[0-9a-f]+/, '').replace(/%.?$/, '');
   try {
     return decodeURIComponent(plain);
   } catch {
@@ -160,13 +160,13 @@ export function nameIn(name: string): string {
  */
 export function serviceFolder(service: string): string {
   if (service === 'sandbox') return '@sandbox';
-  const [, scheme = '', rest = service] = /^(https?):\/\/(.*)$/s.exec(service) ?? [];
+  const [, scheme = '', rest = service] = /(https?):\/\/(.*)/s.exec(service) ?? [];
   return `${scheme === 'http' ? 'http@' : ''}${fileName(rest)}`;
 }
 
 /** Returns the service of a folder that {@link serviceFolder} named. */
 function serviceIn(folder: string): string {
-  const [, isHttp, name = ''] = /^(http@)?(.*)$/s.exec(folder) ?? [];
+  const [, isHttp, name = ''] = /(http@)?(.*)/s.exec(folder) ?? [];
   return `${isHttp ? 'http' : 'https'}://${nameIn(name)}`;
 }
 
@@ -184,7 +184,8 @@ export function hashOf(text: string): string {
  * gives a user's folder to root, who may run this.
  */
 export function remedyOf(error: unknown, root: string): string {
-  if (!/^(?:EACCES|EPERM)$/.test(errorCode(error) ?? '')) return `check the folder ${root}`;
+  const code = errorCode(error);
+  if (code !== 'EACCES' && code !== 'EPERM') return `check the folder ${root}`;
   return `give the folder one owner: sudo chown -R ${userOf(root) ?? '"$(id -u)"'} ${shellLine([root])}`;
 }
 

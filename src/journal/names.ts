@@ -39,11 +39,11 @@ export function openNamedInstances(settings: Pick<JournalSettings, 'state' | 'sc
 
 /** Looks up the key's account only if there are several, since hashing the key is slow. */
 function foldersOf(settings: Pick<JournalSettings, 'state' | 'scope' | 'clock'>): string[] {
-  const { apiKey, ...rest } = settings.scope;
+  const { apiKey: _key, ...rest } = settings.scope;
   const of = (scope: Scope) =>
     openStore({ ...settings, scope, pid: 0, isAlive: () => false, warn: () => undefined });
   const known = of(rest).folders();
-  return known.length > 1 && apiKey !== undefined ? of(settings.scope).folders() : known;
+  return known.length > 1 ? of(settings.scope).folders() : known;
 }
 
 function namedIn(path: string): NamedInstance[] {

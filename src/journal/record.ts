@@ -273,12 +273,11 @@ export function storedText(value: object, longest?: number, whole = value): stri
 /** Maps the `last` of version 1, which had its own names for some of the service's fields. */
 function ofVersion1({ price_per_hour, offer_name, facts, ...last }: Record<string, unknown>) {
   const { offer_id, ...others } = Object(facts);
-  const offer = offer_id == null && offer_name == null ? null : { id: offer_id, name: offer_name };
   return {
     ...last,
     ...others,
     price_per_hour_snapshot: price_per_hour,
-    offer,
+    offer: { id: offer_id, name: offer_name },
     version: LAST_VERSION,
   };
 }

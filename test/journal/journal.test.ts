@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isAny } from '../../src/journal/files.ts';
 import type { Journal, JournalSettings, OpenedRequest } from '../../src/journal/index.ts';
+import { newInstance, writeInstance } from '../../src/journal/instances.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 import { journalIn, RENTAL as request } from '../support/journal.ts';
@@ -95,6 +96,8 @@ describe('request records', () => {
     await journal().withIdle(ID, rule, ({ write }) => write(idle));
     const progress = { due: null, paths: [], failing: null };
     await journal().withRescue(ID, rescue, ({ write }) => write(progress));
+    const another = { ...rescue, uid: 's' };
+    expect(await journal().withRescue(ID, another, async ({ found }) => found)).toBeUndefined();
     expect(await journal().instance(ID)).toEqual({
       kind: 'known',
       instance: {
@@ -149,6 +152,11 @@ describe('request records', () => {
     await second?.notMade();
     expect(await journal().requests()).toMatchObject([{ uid }]);
     await journal().settle(uid, ID);
+    expect(await journal().requests()).toEqual([]);
+
+    const third = await opened('Third');
+    await rename(folder('requests', 'third.json'), folder('requests', '%54hird.json'));
+    await third.notMade();
     expect(await journal().requests()).toEqual([]);
 
     await writeFile(older, '{');
@@ -248,6 +256,8 @@ test("returns why an ID can't be the new instance's", async () => {
     ] as const
   ).map(async ([id, name, why]) => [await own?.doubt(`${id}`, name), why]);
   for (const [found, why] of await Promise.all(doubts)) expect(found).toBe(why);
+  await own?.made(`${fresh}`);
+  expect(await own?.doubt(`${fresh}`, undefined)).toBeUndefined();
 });
 
 describe('a known instance', () => {
@@ -262,6 +272,15 @@ describe('a known instance', () => {
       { id: ID, archived: true, last: { status: 'TERMINATED', price_per_hour_snapshot: '9' } },
     ]);
     expect(await own.instance(ID)).toMatchObject({ instance: { archived: true } });
+  });
+
+  test('names the files of an instance after any ID', async () => {
+    const id = 'json-A';
+    await journal().add(id, 'track');
+    await journal().withDeadline(id, (held) => held.set('trainer', {}));
+    await journal().observeStatus(id, 'TERMINATED');
+    expect(await readdir(folder('archive'))).toEqual(['json-%41.deadline', 'json-%41.json']);
+    expect(await journal().instance(id)).toMatchObject({ instance: { id, archived: true } });
   });
 
   test('remembers that an instance was stopped, also after it was started again', async () => {
@@ -326,6 +345,8 @@ describe('the journal of an account', () => {
     await journal({ scope }).learnAccount('user-1');
     expect(await journal({ scope }).account()).toBe('user-1');
     expect(await journal({ scope: { ...scope, apiKey: `${KEY}x` } }).account()).toBeUndefined();
+    const theirs = journal({ scope: { ...scope, account: 'user-2' } });
+    expect([await theirs.account(), await theirs.isKeyKnown()]).toEqual(['user-2', false]);
     const file = 'api.example.com/@keys/d7bc4d99e811719c1ce2d2c4.json';
     expect(files()).toEqual([file]);
     const text = await readFile(join(state, 'journal', file), 'utf8');
@@ -402,6 +423,8 @@ describe('an unreadable file', () => {
     await mkdir(folder('deadlines'));
     await writeFile(folder('deadlines', `${ID}.json`), '{');
     expect(await journal().ends(ID)).toEqual({ deadline: undefined });
+    await rename(folder('deadlines', `${ID}.json`), folder('deadlines', '%41.json'));
+    expect(await journal().deadlines()).toEqual([{ id: 'A', name: 'A' }]);
   });
 
   test('keeps a deadline whose --rescue is unreadable, and warns', async () => {
@@ -442,6 +465,21 @@ test("throws a storage error if a file has a folder's path", async () => {
   await writeFile(folder('instances'), 'no folder');
   await expect(journal().read()).rejects.toMatchObject({ failure: 'storage', exitCode: 9 });
   await expect(journal().add(ID, 'track')).rejects.toMatchObject({ failure: 'storage' });
+});
+
+test('fails once in a run to store an instance', async () => {
+  const own = journal();
+  await own.add(ID, 'track');
+  await writeFile(folder('archive'), 'no folder');
+  const ended = () => own.observeStatus(ID, 'TERMINATED');
+  await expect(ended()).rejects.toMatchObject({ failure: 'storage' });
+  await ended();
+});
+
+test('keeps no copy of an instance that another process has just written', async () => {
+  const record = newInstance(ID, 'track', '2026-01-15T12:00:00.000Z');
+  for (const _ of ['another', 'this']) await writeInstance(folder(), record, undefined);
+  expect(await readdir(folder('instances'))).toEqual([`${ID}.json`]);
 });
 
 test('finds an open request by file name in isAny', async () => {

@@ -20,7 +20,7 @@ const statuses = () => statusesIn(world);
 const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
   [
     'instances_get',
-    { instance: ['first'], profile: 'other' },
+    { instance: ['first'], profile: 'other', yes: true },
     'instances_get: unknown argument "profile"',
   ],
   [
@@ -34,10 +34,11 @@ const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
   ['instances_create', { name: 'x-1', dry_run: '--yes' }, '"dry_run" must be true or false'],
   ['instances_create', { name: 'x-1', env: ['GPUCLOUD_API_KEY'] }, '"env" must be KEY=VALUE'],
   ['instances_create', { name: 'x-1', rescue: ['out'] }, '"rescue" must be REMOTE:LOCAL'],
+  ['instances_create', { name: 'x-1', rescue: [':a:b'] }, '"rescue" must be REMOTE:LOCAL'],
   [
     'instances_create',
-    { name: 'x-1', rescue: ['out:/tmp/x'] },
-    expect.stringMatching(/^rescue "\/tmp\/x": must be below /),
+    { name: 'x-1', env: ['A=B'], rescue: ['out:../x'] },
+    expect.stringMatching(/^rescue "\.\.\/x": must be below /),
   ],
   ['instances_reorder', { new_name: 'x-1' }, 'instances_reorder: "instance" is missing'],
   [
@@ -78,6 +79,9 @@ describe('what an agent may touch', () => {
       retryable: false,
       resource: null,
       may_be_billing: false,
+    });
+    expect(await agent.call('instances_get', { instance: ['first'] })).toMatchObject({
+      ...{ isError: false, result: { name: 'first' } },
     });
     const all = await agent.call('instances_terminate', { all: true, instance: [] });
     expect(all.error?.message).toBe('instances_terminate: unknown argument "all"');
