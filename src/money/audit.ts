@@ -8,7 +8,7 @@ import { openPrices } from '../instances/rent/guards.ts';
 import type { Known, KnownInstance } from '../journal/index.ts';
 import { instant, relative } from '../output/time.ts';
 import { inRoubles, type Money, priceIn, sumOf } from '../rules/money.ts';
-import { isTerminated, mayBill } from '../rules/statuses.ts';
+import { mayBill } from '../rules/statuses.ts';
 import { readAccount, readArchived } from './account.ts';
 import { type ChargeGroup, LATE } from './charges.ts';
 import { type CheckResult, type Exact, readExact, reservedBalance, unknown } from './exact.ts';
@@ -68,8 +68,8 @@ export async function readAudit(
   };
 }
 
-function endedHere({ archived, untracked, last }: KnownInstance): boolean {
-  return archived && !untracked && isTerminated(last?.status);
+function endedHere({ archived, untracked }: KnownInstance): boolean {
+  return archived && !untracked;
 }
 
 async function readKeys(

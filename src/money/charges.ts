@@ -270,8 +270,7 @@ function lateIn(window: Window, one: Chargeable): number {
  * Drive status). Never more than the drive's lifetime: at most the 7 days after which the service
  * deletes it, if its creation is unknown.
  */
-function debtOf({ kind, from, to }: Chargeable, window: Window, toppedUp: boolean) {
+function debtOf({ kind, from }: Chargeable, window: Window, toppedUp: boolean) {
   if (kind !== 'drive' || !toppedUp) return 0;
-  const end = Math.min(to ?? window.to, window.to);
-  return from === undefined ? SEVEN_DAYS : Math.max(0, end - from);
+  return from === undefined ? SEVEN_DAYS : Math.max(0, window.to - from);
 }

@@ -55,7 +55,7 @@ export function publicKey(text: string): Verdict<PublicKey> {
   }
   const blob = Buffer.from(base64, 'base64');
   if (blob.toString('base64') !== base64 || !isWhole(type, blob)) return broken(CUT_SHORT);
-  const hash = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
+  const hash = createHash('sha256').update(blob).digest('base64').replace(/=+/, '');
   return kept({
     type,
     comment,

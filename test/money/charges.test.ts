@@ -1,9 +1,12 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import {
+  archivedCharge,
   type Chargeable,
   checkCharges,
   isChanged,
+  unreadableCharge,
   type Window,
   windowsOf,
 } from '../../src/money/charges.ts';
@@ -118,6 +121,38 @@ describe('checkCharges', () => {
   test('reports every charge if no instance or drive is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
+});
+
+const TIME = new Date(NOW).toISOString();
+const UNREAD = { kind: 'unread', fault: new CliError('refused', 'No.') } as const;
+test.each([
+  ['TERMINATED', undefined, NOW],
+  ['TERMINATED', UNREAD, NOW],
+  ['ACTIVE', undefined, NOW],
+  ['ACTIVE', UNREAD, undefined],
+])(
+  'ends the charges of an archived %s instance, read again as %j, at %s',
+  (status, reading, to) => {
+    const last = { id: 'i', name: 'box', status, seen_at: TIME, price_per_hour_snapshot: '9' };
+    expect(archivedCharge({ ...last, version: 2, created_at: TIME }, reading)).toEqual({
+      ...{ kind: 'instance', price: '9', from: NOW, to, billedAt: undefined },
+    });
+  },
+);
+
+test.each([
+  [{}, true],
+  [{ type: 'REFUND' }, true],
+  [{ type: 'DEPOSIT' }, false],
+  [{ amount: '1' }, false],
+  [{ status: 'PENDING' }, false],
+  [{ created_at: 'soon' }, true],
+  [{ created_at: new Date(NOW + 1).toISOString() }, false],
+  [{ created_at: new Date(WINDOW.from).toISOString() }, false],
+])('finds the first unreadable charge: %j: %s', (more, isFound) => {
+  const entry = { type: 'USAGE_CHARGE', status: 'COMPLETED', amount: 'much', created_at: TIME };
+  const entries = ['a', 'b'].map((id) => ({ ...entry, ...more, id }));
+  expect(unreadableCharge(WINDOW, entries)?.id).toBe(isFound ? 'a' : undefined);
 });
 
 test.each([

@@ -117,6 +117,7 @@ describe('the statement', () => {
         created_at: '2026-01-02T00:00:00Z',
       },
       { ...charge, id: 'free', amount: 'free', created_at: '2026-01-02T00:00:00Z' },
+      { ...charge, id: 'zero', amount: '0', created_at: '2026-01-02T00:00:00Z' },
       { ...charge, id: 'when', amount: '1', created_at: 'yesterday' },
       { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
     ]);
@@ -150,7 +151,7 @@ describe('the statement', () => {
   });
 
   test('starts a trimmed statement on the day of the first transaction', () => {
-    const created_at = new Date(2026, 0, 5, 12).toISOString();
+    const created_at = new Date(2026, 0, 5).toISOString();
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
     const until = new Date(2026, 0, 8).getTime();
     expect(books.rows(until)).toHaveLength(7);

@@ -100,10 +100,10 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
   ],
   [
     'a search',
-    (prompts) => prompts.choose('Offer?', rows(12)),
+    (prompts) => prompts.choose('Offer?', [...rows(12), { name: 'another', value: 12 }]),
     [
       ['', `? Offer?\n${FIRST}\n\n${SEARCH}`],
-      ['12', `? Offer? 12\n❯ offer-12  12 GB\n\n${SEARCH}`],
+      ['12', `? Offer? 12\n❯ offer-12  12 GB\n  another\n\n${SEARCH}`],
       [ENTER, '✔ Offer? offer-12'],
     ],
     11,
@@ -121,6 +121,18 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
   ],
 ])('draws %s', async (_name, ask, steps, answer) => {
   await draws(ask, steps, answer);
+});
+
+test.each([
+  [10, KEYS],
+  [11, SEARCH],
+])('draws a list of %i choices with the keys %s', async (count, keys) => {
+  const ask = (prompts: Prompts) => prompts.choose('Offer?', rows(count));
+  const steps = [
+    ['', `? Offer?\n${FIRST}\n\n${keys}`] as const,
+    [ENTER, '✔ Offer? offer-1'] as const,
+  ];
+  await draws(ask, steps, 0);
 });
 
 test.each([

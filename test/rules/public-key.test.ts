@@ -48,6 +48,7 @@ describe('a valid key', () => {
       fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
     });
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
+    expect(keptKey(`${line} a\uFEFFb`).comment).toBe('a\uFEFFb');
   });
 
   test('computes the same fingerprint as ssh-keygen', needs('ssh-keygen'), () => {
