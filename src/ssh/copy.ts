@@ -52,7 +52,7 @@ interface Place {
 
 /** Parses a path as scp does: a colon before any slash ends an instance name. */
 function parsePlace(text: string, platform: string): Place {
-  const [, instance, path] = /^([^:/\\]+):(.*)$/s.exec(text) ?? [];
+  const [, instance, path] = /^([^:/\\]+):(.*)/s.exec(text) ?? [];
   const isDrive = platform === 'win32' && /^[A-Za-z]:/.test(text);
   if (instance === undefined || path === undefined || isDrive) {
     if (text === '') throw usageError('PATH "": must not be empty');

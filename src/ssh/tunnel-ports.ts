@@ -24,7 +24,7 @@ interface WantedPorts {
  */
 export function parsePorts(text: string | undefined): WantedPorts {
   if (text === undefined) return { local: undefined, remote: undefined };
-  const [, local, remote = text] = /^([0-9]+):(.*)$/s.exec(text) ?? [];
+  const [, local, remote = text] = /^([0-9]+):(.*)/s.exec(text) ?? [];
   if (remote === '') {
     throw usageError(`PORTS "${text}": must be [LOCAL:]REMOTE, with a port or an endpoint name`);
   }

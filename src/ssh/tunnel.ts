@@ -142,8 +142,7 @@ async function readAgain({ target, how }: Reached, context: Context): Promise<Re
   try {
     return await reach(target.id, { ...how, wait: undefined }, context);
   } catch (error) {
-    const passes =
-      error instanceof CliError && (error.failure === 'unreachable' || error.retryable);
+    const passes = error instanceof CliError && error.retryable;
     if (passes || context.signal.aborted) return undefined;
     throw error;
   }

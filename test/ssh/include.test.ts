@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import {
   addInclude,
+  ensureAccepted,
   ensureIncludable,
   hostsFile,
   withoutTaken,
@@ -12,7 +13,7 @@ import {
 import { temporaryFolder } from '../support/afterwards.ts';
 import { fc, runs } from '../support/random.ts';
 
-const OURS = 'Include /state/ssh/*.conf';
+const OURS = 'Include /stäte/ssh/*.conf';
 
 let folder: string;
 let config: string;
@@ -59,6 +60,45 @@ test("names the folder or file of other profiles' hosts that it can't read or wr
   });
 });
 
+test('leaves out the host names of other profiles', async () => {
+  const warnings: string[] = [];
+  const context = {
+    folders: async () => ({ state: folder }),
+    settings: async () => ({ profile: { value: 'my.own' } }),
+    err: { warn: (_code: string, text: string) => warnings.push(text.replace(/, so it .*/, '')) },
+  } as unknown as Context;
+  const place = join(folder, 'ssh');
+  expect((await hostsFile(context)).path).toBe(join(place, 'my.own.conf'));
+  await mkdir(place);
+  for (const [name, hosts] of [
+    ['my.own.conf', 'free'],
+    ['.d.conf', 'free'],
+    ['e.conf.bak', 'free'],
+    ['a.conf', 'x\nHost box other\nHost both gpucloud-i-1'],
+    ['b.conf', 'box'],
+    ['@.c.conf', 'lab'],
+    ['x@.y.conf.z.conf', 'web'],
+    ['@environment.conf', 'ci'],
+  ] as const)
+    await writeFile(join(place, name), `Host ${hosts}\n`);
+  const entry = { name: 'box', endpoint: { id: 'i-1' } };
+  const hosts = ['gpucloud-i-1', 'box', 'lab', 'web', 'ci', 'both', 'free'];
+  expect(await withoutTaken([{ ...entry, hosts }] as never, context)).toEqual([
+    { ...entry, hosts: ['gpucloud-i-1', 'both', 'free'] },
+  ]);
+  expect(warnings).toEqual([
+    'box already connects to an instance of profile a',
+    'lab already connects to an instance of profile .c',
+    'web already connects to an instance of profile x@.y.conf.z',
+    "ci already connects to an instance of GPUCLOUD_API_KEY's account",
+  ]);
+});
+
+test('accepts the Include line without an ssh to ask', async () => {
+  const context = { start: () => Promise.reject(new Error('ENOENT')) } as unknown as Context;
+  await ensureAccepted({ path: '', include: OURS }, context);
+});
+
 describe('the Include line in ~/.ssh/config', () => {
   test('adds the Include line once, above the unchanged content', { timeout: 60_000 }, async () => {
     await mkdir(join(folder, '.ssh'));
@@ -95,6 +135,8 @@ describe('the Include line in ~/.ssh/config', () => {
     await writeFile(config, `Host one\n  ${OURS}\n`);
     expect(await addInclude(config, OURS)).toBe(true);
     expect(await readFile(config, 'utf8')).toBe(`${OURS}\nHost one\n  ${OURS}\n`);
+    await writeFile(config, `# My host = one\n${OURS}\n`);
+    expect(await addInclude(config, OURS)).toBe(false);
   });
 
   test('creates a missing ssh config with mode 0600', async () => {

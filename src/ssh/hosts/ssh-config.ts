@@ -7,7 +7,7 @@ import { CliError, usageError } from '../../errors.ts';
 import { drivesUnread, isReadNow, readKnownInstances } from '../../instances/known-instances.ts';
 import { mayBill } from '../../rules/statuses.ts';
 import { printedBy } from '../../ssh-keys/private-half.ts';
-import { errorCode, faultOf } from '../../system/error-code.ts';
+import { faultOf } from '../../system/error-code.ts';
 import { makeFolders, replaceFile } from '../../system/files.ts';
 import { inTemporaryFolder } from '../../system/temporary-folder.ts';
 import { knownSshEndpoint, type SshEndpoint } from '../../watch/ssh-endpoint.ts';
@@ -246,7 +246,7 @@ async function read(config: string) {
       () => true,
       () => false,
     );
-    if (errorCode(error) !== 'ENOENT' || isLink) throw error;
+    if (isLink) throw error;
     return undefined;
   }
   const { mode, uid, gid } = await stat(path);
@@ -255,6 +255,5 @@ async function read(config: string) {
 }
 
 async function makePrivateFolder(path: string): Promise<void> {
-  const made = makeFolders(path, 0o700);
-  if (made !== undefined) await chmod(path, 0o700);
+  if (makeFolders(path, 0o700) !== undefined) await chmod(path, 0o700);
 }
