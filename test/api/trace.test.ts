@@ -9,13 +9,18 @@ async function traced(step: Parameters<typeof scripted>[0]) {
   return { api, lines, server };
 }
 
+const HEADERS = [
+  'accept: application/json',
+  'accept-encoding: identity',
+  'user-agent: gpucloud/test',
+].map((line) => `> ${line}`);
+
 test('traces requests and responses', async () => {
   const { api, lines, server } = await traced(data(instance('ACTIVE')));
   await api.instances.get(ID);
   expect(lines).toEqual([
     `> GET ${server.url}/instances/${ID}`,
-    ...['> accept: application/json', '> accept-encoding: identity', '> user-agent: gpucloud/test'],
-    ...['> x-api-key: ********', '< 200', '< content-type: application/json'],
+    ...[...HEADERS, '> x-api-key: ********', '< 200', '< content-type: application/json'],
     expect.stringMatching(/^< date: ./),
     `< ${JSON.stringify(envelope(instance('ACTIVE')))}`,
   ]);
@@ -29,8 +34,7 @@ test('traces only the size of a non-JSON body, and no control characters', async
   await failureOf(api.instances.create(CREATE));
   expect(lines).toEqual([
     `> POST ${server.url}/instances`,
-    ...['> accept: application/json', '> accept-encoding: identity', '> user-agent: gpucloud/test'],
-    ...['> content-type: application/json', '> x-api-key: ********'],
+    ...[...HEADERS, '> content-type: application/json', '> x-api-key: ********'],
     `> ${JSON.stringify(CREATE)}`,
     ...['< 500', '< content-type: text/plain', '< retry-after: 1'],
     expect.stringMatching(/^< date: ./),

@@ -163,11 +163,6 @@ describe('request records', () => {
     await expect(journal().open(request, NOBODY)).rejects.toMatchObject({ failure: 'storage' });
   });
 
-  test('removes a request that was refused or never sent', async () => {
-    await (await opened()).notMade();
-    expect(files()).toEqual([]);
-  });
-
   test('lists a request as in flight while its process may be waiting, then as UNKNOWN', async () => {
     await opened();
     const alive = journal({ isAlive: (pid) => pid === 1 });
@@ -177,15 +172,11 @@ describe('request records', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('lists a request as UNKNOWN immediately if the clock was set back', async () => {
-    await opened();
-    clock.advance(-86_400_000);
-    const alive = journal({ isAlive: () => true });
-    expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
-  });
-
-  test('lists a request as UNKNOWN immediately if its process stopped waiting', async () => {
-    await (await opened()).unknown();
+  test.each([
+    ['the clock was set back', async () => clock.advance(-86_400_000)],
+    ['its process stopped waiting', (own: OpenedRequest) => own.unknown()],
+  ])('lists a request as UNKNOWN immediately if %s', async (_what, change) => {
+    await change(await opened());
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
@@ -490,27 +481,7 @@ test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
 });
 
-test('treats a request as unreadable if its source_id contains a path', async () => {
-  await opened();
-  const path = folder('requests', 'trainer.json');
-  const record = JSON.parse(await readFile(path, 'utf8'));
-  await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
-  const own = journal();
-  expect(await own.requests()).toEqual([]);
-  await own.requests();
-  expect(warnings).toEqual([unread(path, 'requests')]);
-});
-
 describe('an instance', () => {
-  test('treats an instance as unreadable if its last ID contains a path', async () => {
-    await journal().add(ID, 'track', { id: ID, name: 'trainer', status: 'ACTIVE' });
-    const path = folder('instances', `${ID}.json`);
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, last: { ...record.last, id: '../me' } }));
-    expect((await journal().read()).instances).toEqual([]);
-    expect(warnings).toEqual([unread(path, 'instances')]);
-  });
-
   test('treats an instance as unreadable if its file has the name of another', async () => {
     await journal().add(ID, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));

@@ -18,17 +18,21 @@ const READING: AccountReading = {
   ...{ charges: undefined, unreadable: undefined, faults: [] },
 };
 
+const UNREAD = { part: 'drives', error: new CliError('refused', 'No drives.') } as const;
 test.each([10, 12])(
   'runs each check of an account of which little can be read (%i groups)',
   (count) => {
-    const look = lookAt(READING);
+    const look = lookAt({ ...READING, faults: count > 10 ? [] : [UNREAD] });
     const [none, some] = [new Big(0), new Big('5')];
     const groups = Array.from({ length: count }, (_, n) => {
       return { description: `d${n}`, amount: new Big(n + 1), count: 1 };
     });
     const charges = {
       ...{ from: NOW - 86_400_000, to: NOW, charged: some, refunded: none, atMost: none },
-      ...{ late: none, unexplained: some, maybeDrives: none, groups, unclear: [] },
+      ...{ late: none, groups, unclear: [] },
+      ...(count > 10
+        ? { unexplained: some, maybeDrives: none }
+        : { unexplained: none, maybeDrives: some }),
     };
     const facts = { ...look.facts, charges, unexplainedPerHour: some };
     const key = { key_prefix: null, last_used_at: at(-2), in_use: false };
@@ -91,25 +95,6 @@ test.each<Row>([
   const read = { rows: [], requested: 0, faults: [], isPartial: false, driveFault: undefined };
   const look = { ...lookAt({ ...READING, instances: read }), instances: rows };
   expect(reservedBalance(exact, look, { ...NOTHING, ...known })).toMatchSnapshot();
-});
-
-test.each([
-  ['No drives.', undefined],
-  ['A drive changed.', new Big(3)],
-])('says why charges are not checked: %s', (_what, maybeDrives) => {
-  const fault = (part: 'profile' | 'instances' | 'drives', text: string) => {
-    return { part, error: new CliError('refused', text) };
-  };
-  const faults = [fault('profile', 'a'), fault('drives', 'b'), fault('instances', 'c')];
-  const none = new Big(0);
-  const charges = maybeDrives && {
-    ...{ from: NOW - 86_400_000, to: NOW, charged: maybeDrives, refunded: none, atMost: none },
-    ...{ late: none, unexplained: none, maybeDrives, groups: [], unclear: [] },
-  };
-  const look = lookAt({ ...READING, charges, faults });
-  const known = { known: NOTHING, openPrices: [], ended: { read: [], left: 0 }, keys: [] };
-  const checks = checksOf({ look, ...known, exact: undefined });
-  expect(checks.find(({ check }) => check === 'unexplained_charges')).toMatchSnapshot();
 });
 
 test('does not compare the held funds if only the second reading of instances worked', () => {
