@@ -94,14 +94,12 @@ test.each<[string, Ending]>([
   ['its program returned nothing', { out: 'null' }],
   ['its program returned nothing', { out: '7' }],
   ['its program returned nothing', { out: '{}' }],
-  [
-    'its library is not installed (npm install -g @napi-rs/keyring)',
-    { complaint: "Error: Cannot find module '@napi-rs/keyring'" },
-  ],
-  [
-    'its library is not installed (npm install -g @napi-rs/keyring)',
-    { complaint: 'Cannot find native binding' },
-  ],
+  ...["Error: Cannot find module '@napi-rs/keyring'", 'Cannot find native binding'].map(
+    (complaint): [string, Ending] => [
+      'its library is not installed (npm install -g @napi-rs/keyring)',
+      { complaint },
+    ],
+  ),
   [
     "its program can't be started (EACCES)",
     { fails: Object.assign(new Error('spawn'), { code: 'EACCES' }) },

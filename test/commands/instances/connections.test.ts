@@ -16,17 +16,11 @@ const TEMPLATES = [
     name: 'Jupyter',
     endpoints: [
       {
-        name: 'lab',
-        port: 8888,
-        is_main: true,
-        protocol: 'TCP',
+        ...{ name: 'lab', port: 8888, is_main: true, protocol: 'TCP' },
         url_template: 'http://{ip}:{port}/?token={{secrets.TOKEN}}',
       },
       {
-        name: 'board',
-        port: 6006,
-        is_main: false,
-        protocol: 'TCP',
+        ...{ name: 'board', port: 6006, is_main: false, protocol: 'TCP' },
         url_template: 'http://${ip}:6006/{MISSING}',
       },
     ],
