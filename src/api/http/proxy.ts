@@ -101,7 +101,7 @@ function inNetwork(host: string, entry: string): boolean {
   const network = plainHost(address);
   const family = isIP(network);
   const most = family === 6 ? 128 : 32;
-  if (family === 0 || isIP(host) !== family || !/^[0-9]{1,3}$/.test(bits) || Number(bits) > most) {
+  if (family === 0 || !/^[0-9]{1,3}$/.test(bits) || Number(bits) > most) {
     return false;
   }
   const type = family === 6 ? 'ipv6' : 'ipv4';

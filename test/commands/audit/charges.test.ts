@@ -148,15 +148,16 @@ describe('the charges check', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
-  test('counts an untracked instance once that a drive shows', async () => {
+  test('counts an ended instance once that a drive still names', async () => {
     const id = await seenOnce();
-    await world.cli(['instances', 'untrack', id, '--yes']);
+    const end = { status: 'TERMINATED', terminated_at: service.ago(0) };
+    Object.assign(service.instances.get(id) ?? {}, end);
+    await world.cli(['instances', 'list']);
+    service.instances.delete(id);
     service.drive('data', { status: 'IN_USE', current_instance_id: id, price_per_hour: '0' });
-    world.clock.advance(48 * HOUR);
-    hourly(24);
-    expect(await check()).toMatchObject({ result: 'ok' });
-    hourly(24);
-    expect(await check()).toMatchObject({ code: 5, result: 'finding' });
+    for (let n = 0; n < 48; n += 1)
+      service.transaction('USAGE_CHARGE', '89.90', (n % 24) * HOUR + MINUTE);
+    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
   });
 
   test('explains charges by a terminated instance that is unreadable now', async () => {
