@@ -42,9 +42,9 @@ function folderOf(
   platform: string,
 ): string {
   const { join, isAbsolute } = platform === 'win32' ? win32 : posix;
-  const { set, below, what } = OWN[kind];
+  const { set, what } = OWN[kind];
   const whole = env[set] ?? '';
-  if (isAbsolute(whole)) return below === undefined ? whole : joinHere(whole, below);
+  if (isAbsolute(whole)) return kind === 'cache' ? joinHere(whole, kind) : whole;
   if (whole !== '') throw usageError(`${set}: must be an absolute path, not "${whole}"`);
   const { variable, base, parts } = (PLACES[platform] ?? XDG)[kind];
   const named = env[variable] ?? '';
@@ -77,11 +77,11 @@ interface Place {
 
 type Places = Readonly<Record<keyof Folders, Place>>;
 
-/** Variables that name the whole folder (`set`) or its parent (`below`). */
-const OWN: Readonly<Record<keyof Folders, { set: string; below?: string; what: string }>> = {
+/** Variables that name the whole folder, or the parent of the cache. */
+const OWN: Readonly<Record<keyof Folders, { set: string; what: string }>> = {
   config: { set: 'GPUCLOUD_CONFIG_DIR', what: 'the settings' },
   state: { set: 'GPUCLOUD_STATE_DIR', what: 'the journal of instances' },
-  cache: { set: 'GPUCLOUD_STATE_DIR', below: 'cache', what: 'known names' },
+  cache: { set: 'GPUCLOUD_STATE_DIR', what: 'known names' },
 };
 
 const XDG: Places = {

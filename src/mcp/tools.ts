@@ -92,7 +92,7 @@ export function offered(tools: readonly Tool[], level: Level, isSandbox: boolean
 }
 
 function nameOf(word: string): string {
-  return word.replace(/^--/, '').toLowerCase().replaceAll('-', '_');
+  return word.replace('--', '').toLowerCase().replaceAll('-', '_');
 }
 
 /** What these hold. Their types in the reference only help Tab completion. */
@@ -113,7 +113,7 @@ function parameterOf(value: ArgumentReference | FlagReference): Parameter {
   const isList = isFlag ? value.repeatable : value.variadic;
   const takes = isList ? 'several' : !isFlag || value.value !== null ? 'one' : 'nothing';
   const one =
-    type === 'enum' && choices !== null
+    choices !== null
       ? { type: 'string', enum: choices }
       : { type: type === 'number' ? ['string', 'number'] : 'string' };
   const schemas = { nothing: { type: 'boolean' }, one, several: { type: 'array', items: one } };

@@ -77,10 +77,9 @@ export async function readAccount(
     drives: part('drives', settled[2]),
   };
   const history = part('transactions', settled[3]);
-  const unread: CliError | undefined = read.instances?.faults[0];
-  if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   const { charges, fault } = await chargesOf(read, history, { api, context, options });
-  if (fault !== undefined && unread === undefined) faults.push({ part: 'instances', error: fault });
+  const unread = read.instances?.faults[0] ?? fault;
+  if (unread !== undefined) faults.push({ part: 'instances', error: unread });
   const day = { from: read.now - LONGEST_WINDOW, to: read.now };
   return { ...read, charges, unreadable: unreadableCharge(day, history?.entries ?? []), faults };
 }

@@ -61,8 +61,8 @@ export function startedHours(milliseconds: number): number {
 /** Formats an amount with at least two decimals, like prices; with more if the amount has more. */
 export function kopecksText(amount: Money): string {
   const exact = amount.toFixed();
-  const decimals = exact.includes('.') ? exact.length - exact.indexOf('.') - 1 : 0;
-  return decimals < 2 ? amount.toFixed(2) : exact;
+  const [, decimals = ''] = exact.split('.');
+  return decimals.length < 2 ? amount.toFixed(2) : exact;
 }
 
 /** Formats for people: `10,500.00 ₽`. */

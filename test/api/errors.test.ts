@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isFailed, isRedirect, isSuccess, isSureRefusal } from '../../src/api/errors.ts';
 import type { Api } from '../../src/api/index.ts';
 import { apiFor, failureOf, ID, json, KEY, type Step, scripted, status } from './harness.ts';
 
@@ -26,6 +27,18 @@ test.each(CASES)('maps %s %#: status %i to its exit code', async (_name, send, c
   const server = await scripted(status(code), status(code));
   const error = await failureOf(send(apiFor(server.url)));
   expect([error.exitCode, error.httpStatus]).toEqual([exit, code]);
+});
+
+test('counts each status as one kind', () => {
+  const is = { success: isSuccess, redirect: isRedirect, refusal: isSureRefusal, failed: isFailed };
+  const kinds = [199, 200, 299, 300, 399, 400, 408, 499, 500].map((code) =>
+    Object.entries(is)
+      .flatMap(([kind, test]) => (test(code) ? [kind] : []))
+      .join(),
+  );
+  expect(kinds.join(' ').trim()).toBe(
+    'success success redirect redirect refusal failed refusal failed',
+  );
 });
 
 test.each([300, 304, 399])('rejects a response with status %i and any body', async (code) => {
@@ -93,7 +106,15 @@ describe("the service's message", () => {
       raw('text/html', '<h1>Bad gateway</h1>'),
       `${PAGE}an HTML page, perhaps from a proxy.`,
     ],
-    ['JSON as HTML', raw('text/html', '{"message":"no"}'), 'no.'],
+    ['JSON as HTML', raw('text/html', '\n{"message":"no"}'), 'no.'],
+    [
+      'a page that has a brace',
+      raw('text/html', 'a {'),
+      `${PAGE}an HTML page, perhaps from a proxy.`,
+    ],
+    ['a text about a page', raw('text/plain', 'no <html>'), 'no <html>.'],
+    ['a blank message', json(422, { message: ' ', error: 'Bad' }), 'Bad.'],
+    ['200 characters', json(422, { message: 'a'.repeat(200) }), `${'a'.repeat(200)}.`],
     [
       'HTML without a content type',
       raw('', ' <!DOCTYPE html><p>x'),

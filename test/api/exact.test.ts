@@ -12,7 +12,9 @@ test.each([
   ['after a line break', `{"a":\n\t${BIG}\r\n}`, { a: BIG }],
   ['with many decimals', '[0.1000000000000000055]', ['0.1000000000000000055']],
   ['of 16 digits', '[9007199254740993]', ['9007199254740993']],
-  ['with an exponent', '[ 1e400, 1.5e3]', ['1e400', 1500]],
+  ['with an exponent', '[ 1e400, 1.5e3, -1E-400]', ['1e400', 1500, '-1E-400']],
+  ['beside safe ones', `[${BIG},-0.0,1.50e2,9007199254740992]`, [BIG, -0, 150, 2 ** 53]],
+  ['beside zeros', `[${BIG},0.10000000000000000000]`, [BIG, 0.1]],
   [
     'after a string that ends in a backslash',
     `["\\\\",${BIG},"a\\"1e400"]`,

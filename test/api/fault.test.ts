@@ -45,6 +45,7 @@ test.each<[string, string, hint?: string]>([
   ),
   ['HPE_INVALID_CONSTANT', 'the response is not HTTP (HPE_INVALID_CONSTANT)'],
   ['X_HPE_', 'connection failed (X_HPE_)'],
+  ['X_UNABLE_TO_', 'connection failed (X_UNABLE_TO_)'],
   ['UNKNOWN', 'connection failed (UNKNOWN)'],
 ])('explains %s: %s', (code, message, hint) => {
   expect([faultMessage(code), faultHint(code)]).toEqual([message, hint]);
@@ -65,6 +66,8 @@ test.each<[string, object]>([
   ['HPE_UNKNOWN', { code: 'a b', name: 'HTTPParserError' }],
   ['NO_WASM', { code: 7, message: 'WebAssembly.Memory(): out of memory' }],
   ['UNKNOWN', {}],
+  ['UNKNOWN', { code: 'x ECONNRESET' }],
+  ['UNKNOWN', { code: 'ECONNRESET x' }],
 ])('returns the code %s for the error %j', (code, fields) => {
   expect(codeOf(Object.assign(new Error('x'), fields))).toBe(code);
 });

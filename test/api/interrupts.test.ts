@@ -114,14 +114,18 @@ test.each(['GET', 'POST'])('never sends a %s that was aborted while connecting',
   expect(texts).toHaveLength(1);
 });
 
-test('fails a read in flight without a retry when the client closes', async () => {
+test.each([
+  ['read', 'unreachable'],
+  ['rent', 'outcomeUnknown'],
+])('fails a %s in flight without a retry when the client closes', async (what, failure) => {
   let requests = 0;
   const server = await rawServer(() => {
     requests += 1;
     void api.close();
   });
   const api = apiFor(server.url, {});
-  expect((await failureOf(api.users.me())).failure).toBe('unreachable');
+  const call = what === 'read' ? api.users.me() : api.instances.create(CREATE);
+  expect((await failureOf(call)).failure).toBe(failure);
   expect(requests).toBe(1);
 });
 

@@ -82,7 +82,7 @@ describe('reading a list page by page', () => {
   const missing = (expected: number, given: number) =>
     `The service reports ${expected} rows but returned ${given}, so the list is incomplete.`;
   const INCOMPLETE: [string, (page: number) => Promise<Page>, number[], string][] = [
-    ['the last page is short', pages([[0, 1], 4], [[2], 4]), [0, 1, 2], missing(4, 3)],
+    ['a page is short', pages([[0, 1], 4], [[2], 5], [[], 5]), [0, 1, 2], missing(4, 3)],
     ['a page is empty', pages([[0, 1], 6], [[], 6], [[4, 5], 6]), [0, 1], missing(6, 2)],
     ['total_pages is too low', pages([[0, 1], 40, { total_pages: 1 }]), [0, 1], missing(40, 2)],
     ['a page repeats another', pages([[0, 1], 4], [[0, 1], 4]), [0, 1], missing(4, 2)],

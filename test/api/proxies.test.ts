@@ -43,6 +43,7 @@ describe('proxy selection', () => {
     ['https://a.example', { https_proxy: `${P} ` }, 'proxy.example:3128'],
     ['https://a.example', { https_proxy: ` ${P}\r\n` }, 'proxy.example:3128'],
     ['https://a.example', { https_proxy: 'http://u:p@q@proxy.example:8/x' }, 'proxy.example:8'],
+    ['https://a.example', { https_proxy: ' ', HTTPS_PROXY: 'my-http' }, 'my-http:1080'],
     ['https://a.example', { https_proxy: 'http://[::1]:8' }, '[::1]:8'],
     ['https://a.example', { https_proxy: 'http://[::1]' }, '[::1]:1080'],
     ['https://a.example', { HTTPS_PROXY: 'HTTP://Proxy.Example:8' }, 'proxy.example:8'],
@@ -65,6 +66,9 @@ describe('proxy selection', () => {
     ['b.example', false],
     ['.a.example.org', false],
     ['', false],
+    ['.', false],
+    [':443', false],
+    ['a.example/8', false],
   ])('bypasses the proxy for hosts in NO_PROXY %j: %s', (list, exempt) => {
     const found = chosen('https://a.example', { HTTPS_PROXY: P, NO_PROXY: list });
     expect(found === 'none').toBe(exempt);
@@ -79,6 +83,12 @@ describe('proxy selection', () => {
     ['https://127.0.0.1:8080', '127.0.0.1/33', false],
     ['https://127.0.0.1:8080', '10.0.0.0/8', false],
     ['https://127.0.0.1:8080', '127.0.0.0/99', false],
+    ['https://127.0.0.1:8080', '::/0', false],
+    ['https://127.0.0.1:8080', '127.0.0.0/', false],
+    ['https://127.0.0.1:8080', '127.0.0.0/0x8', false],
+    ['https://127.0.0.1:8080', '127.0.0.0/8.0', false],
+    ['https://[::1]:8080', 'b.example, [::]/64', true],
+    ['https://[::1]:8080', '0.0.0.0/0', false],
     ['https://[::1]:8080', '::1', true],
     ['https://[::1]:8080', '[::1]', true],
     ['https://[::1]:8080', '[::1]:8080', true],
@@ -105,6 +115,7 @@ describe('proxy selection', () => {
   test.each([
     ...['socks5h://p.example', 'socks5://u:canary@p.example:1080', 'SOCKS4://p.example'],
     ...['ftp://u:canary@p.example', '1http://p.example', 'http://u:canary@:x'],
+    ...['xsocks://p.example', 'xhttp://p.example', 'httpx://p.example'],
     // Not a host named `http`.
     ...['http:/proxy.example:8', 'http:\\\\proxy.example:8', 'https//proxy.example'],
   ])('rejects the proxy %s without showing its password', async (https_proxy) => {

@@ -19,7 +19,7 @@ test('returns any response to a raw request unchanged', async () => {
     path: '/teapots?hot=1',
     query: { 'a b': 'c&d' },
     body: '{"n":12345678901234567890}',
-    headers: { 'X-Trace': 'yes' },
+    headers: { 'X-Trace': 'yes', 'X-Te': '1', Hostname: 'h' },
   });
   expect(answer).toMatchObject({ status: 418, headers: { 'x-request-id': '7' } });
   expect(answer.text).toContain('said 418');
@@ -27,7 +27,13 @@ test('returns any response to a raw request unchanged', async () => {
     method: 'POST',
     url: '/v1/teapots?hot=1&a%20b=c%26d',
     body: '{"n":12345678901234567890}',
-    headers: { 'x-trace': 'yes', 'x-api-key': KEY, 'content-type': 'application/json' },
+    headers: {
+      'x-trace': 'yes',
+      'x-te': '1',
+      hostname: 'h',
+      'x-api-key': KEY,
+      'content-type': 'application/json',
+    },
   });
 });
 
@@ -74,6 +80,7 @@ test.each<[method: string, path: string, steps: Step[], exit: number | undefined
   // A lost response may have changed something.
   ['PATCH', '/x', [cut, status(401)], 7, false],
   ['DELETE', '/ssh-keys/k1', [cut, status(404)], undefined, false],
+  ['HEAD', '/x', [cut, status(500), status(500)], 1, false],
 ])('maps the response to %s %s to its exit code (%#)', async (method, path, steps, exit, bills) => {
   const server = await scripted(...steps);
   const { failure } = await apiFor(server.url).call({ method, path });
@@ -95,18 +102,20 @@ test.each<[string, ...Step[]]>([
   ['GET', partial, partial, partial],
   ['POST', partial],
   ['GET', status(429, { 'retry-after': '21' })],
+  ['POST'],
 ])('fails without a whole response to %s (%#)', async (method, ...steps) => {
-  const server = await scripted(...steps);
-  const error = await failureOf(apiFor(server.url).call({ method, path: '/x' }));
+  const url = steps.length === 0 ? await closedPort() : (await scripted(...steps)).url;
+  const error = await failureOf(apiFor(url).call({ method, path: '/x' }));
   expect([error.failure, error.message]).toMatchSnapshot();
 });
 
 test('joins the values of a repeated header', async () => {
   const server = await scripted((_request, response) => {
-    response.writeHead(200, { 'x-a': ['1', '2'], 'content-encoding': 'identity' }).end('é');
+    response.writeHead(200, { 'x-a': ['1', '2'], 'content-encoding': 'identity' });
+    response.end(Buffer.from([0xc3, 0xa9, 0xff]));
   });
   const { headers, text, cut } = await apiFor(server.url).call({ method: 'GET', path: '/x' });
-  expect([headers['x-a'], text, cut]).toEqual(['1, 2', 'é', undefined]);
+  expect([headers['x-a'], text, cut]).toEqual(['1, 2', 'é\ufffd', undefined]);
 });
 
 test.each([

@@ -107,6 +107,7 @@ describe('a field of the wrong type', () => {
   test.each<[string, object, object, string]>([
     ['a number for a string', { name: 1.5 }, { name: '1.5' }, 'data.name is not of type string'],
     ['a list for a string', { name: ['a'] }, { name: null }, 'data.name is not of type string'],
+    ['a boolean for a string', { name: true }, { name: 'true' }, 'data.name is not of type string'],
     [
       'a string for a number',
       { offer: { gpu_count: '8', name: 'X' } },
@@ -140,25 +141,6 @@ describe('a field of the wrong type', () => {
   });
 });
 
-describe("a number that a double can't represent", () => {
-  test.each<[string, unknown]>([
-    ['90071992547409931234567', '90071992547409931234567'],
-    ['9007199254740993', '9007199254740993'],
-    ['9007199254740992', 9007199254740992],
-    ['1e400', '1e400'],
-    ['-1E-400', '-1E-400'],
-    ['0.1000000000000000055511151231257827', '0.1000000000000000055511151231257827'],
-    ['0.10000000000000000000', 0.1],
-    ['1.50e2', 150],
-    ['-0.0', -0],
-    ['"9007199254740993 and \\" 1e400"', '9007199254740993 and " 1e400'],
-  ])('keeps every digit of the number %s', async (number, expected) => {
-    const text = `{"data":{"id":"${ID}","status":"A","metadata":{"n":${number}}}}`;
-    const instance = await got(plain(text));
-    expect(instance.metadata).toEqual({ n: expected });
-  });
-});
-
 function plain(text: string, code = 200): Step {
   return (_request, response) => {
     response.writeHead(code);
@@ -169,6 +151,9 @@ function plain(text: string, code = 200): Step {
 test.each<[string, Step, string]>([
   ['no data', json(200, { status: 'success' }), 'data is missing.'],
   ['a list', json(200, [1]), 'it is not a JSON object.'],
+  ['a number', json(200, 1), 'it is not a JSON object.'],
+  ['null', json(200, null), 'it is not a JSON object.'],
+  ['a page in a text', plain('no <html>'), 'it is not valid JSON.'],
   ['nothing', plain(''), 'it is empty.'],
   ['204', plain('', 204), 'it is empty.'],
   ['half JSON', plain('{"data":{"id":"secret-value'), 'it is not valid JSON.'],
@@ -189,7 +174,7 @@ describe('DELETE', () => {
   });
 
   test.each<[string, Step, string]>([
-    ['an HTML sign-in page', plain('<html>'), 'it is an HTML page, perhaps from a proxy.'],
+    ['an HTML sign-in page', plain(' <html>'), 'it is an HTML page, perhaps from a proxy.'],
     ['the status "error"', json(200, { status: 'error' }), 'it reports an error.'],
     ['code 400', json(200, { status: 'success', code: 400 }), 'it reports an error.'],
     ['statusCode 400', json(200, { statusCode: 400 }), 'it reports an error.'],
@@ -222,6 +207,7 @@ describe('reading the meta of a page', () => {
     [{ total: 250, page: 1, limit: 99, total_pages: 7 }, 9, { limit: 1000 }, [250, true, 1, 99, 7]],
     [{ total: 41, limit: null }, 10, {}, [41, true, 1, 10, 5]],
     [{ total: 2, page: 2, limit: 0 }, 1, {}, [2, true, 2, 0, 2]],
+    [{ total: null }, 10, {}, [10, false, 1, 10, 2]],
     [undefined, 10, {}, [10, false, 1, 10, 2]],
     [undefined, 3, {}, [3, false, 1, 10, 1]],
     [null, 5, { page: 3, limit: 20 }, [45, false, 3, 20, 3]],

@@ -18,7 +18,9 @@ describe('Retry-After', () => {
         status(429, { 'retry-after': wait })(request, response);
       };
       const server = await scripted(busy, busy, data(USER));
-      const call = apiFor(server.url, { clock }).users.me();
+      const call = apiFor(server.url, { clock }).users.me({
+        longestPauseMs: Number(wait) * 1000,
+      });
       if (sleeps.length > 0) await call;
       else expect(await failureOf(call)).toMatchObject({ failure: 'rateLimited' });
       expect(clock.slept).toEqual(sleeps);
@@ -32,6 +34,7 @@ describe('Retry-After', () => {
     ['Thu, 15 Jan 2026 10:00:00 GMT', undefined, 0],
     ['Thu, 15 Jan 2026 09:59:00 GMT', undefined, 0],
     ['Thu, soon', undefined, undefined],
+    ['x Thu, 15 Jan 2026 10:00:09 GMT', undefined, undefined],
     ['-1', undefined, undefined],
     ['1e3', undefined, undefined],
     ['', undefined, undefined],
@@ -47,13 +50,17 @@ describe('Retry-After', () => {
   test.each([429, 503])(
     'fails immediately if the pause after a %i exceeds the deadline',
     async (code) => {
-      const server = await scripted(status(code, { 'retry-after': '21' }), data(USER));
-      const clock = fakeClock();
+      const headers = { 'retry-after': new Date(Date.UTC(2026, 0, 15, 10, 0, 21)).toUTCString() };
+      const server = await scripted((request, response) => {
+        response.sendDate = false;
+        status(code, headers)(request, response);
+      }, data(USER));
+      const clock = { ...fakeClock(), now: () => Date.UTC(2026, 0, 15, 10, 0, 0, 400) };
       const api = apiFor(server.url, { clock });
       const error = await failureOf(api.users.me());
       expect(error).toMatchObject({ failure: 'rateLimited', retryable: true, httpStatus: code });
       expect(error.code).toBe(code === 503 ? 'unavailable' : 'rate_limited');
-      expect(error.message).toContain('21 s');
+      expect(error.message).toContain(`(${code}, Retry-After: 21 s).`);
       expect(clock.sleeps).toEqual([]);
       expect(server.calls()).toHaveLength(1);
     },

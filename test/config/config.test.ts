@@ -342,10 +342,15 @@ test('reads a file or none while another process creates it', async () => {
 test("keeps the config file's owner when root changes the file", needs('root'), async () => {
   await mkdir(folder);
   await writeFile(path, '{"profiles":{}}');
-  await chown(path, 65534, 65534);
-  await openConfig(folder).change(addWork);
-  const { uid, gid } = await stat(path);
-  expect([uid, gid, await mode(path)]).toEqual([65534, 65534, '600']);
+  for (const owner of [
+    [65534, 65533],
+    [0, 65533],
+  ] as const) {
+    await chown(path, owner[0], owner[1]);
+    await openConfig(folder).change(addWork);
+    const { uid, gid } = await stat(path);
+    expect([uid, gid, await mode(path)]).toEqual([...owner, '600']);
+  }
 });
 
 test("reports a lock that another process holds or that can't be created", () => {

@@ -94,14 +94,12 @@ test.each<[string, Ending]>([
   ['its program returned nothing', { out: 'null' }],
   ['its program returned nothing', { out: '7' }],
   ['its program returned nothing', { out: '{}' }],
-  [
-    'its library is not installed (npm install -g @napi-rs/keyring)',
-    { complaint: "Error: Cannot find module '@napi-rs/keyring'" },
-  ],
-  [
-    'its library is not installed (npm install -g @napi-rs/keyring)',
-    { complaint: 'Cannot find native binding' },
-  ],
+  ...["Error: Cannot find module '@napi-rs/keyring'", 'Cannot find native binding'].map(
+    (complaint): [string, Ending] => [
+      'its library is not installed (npm install -g @napi-rs/keyring)',
+      { complaint },
+    ],
+  ),
   [
     "its program can't be started (EACCES)",
     { fails: Object.assign(new Error('spawn'), { code: 'EACCES' }) },
@@ -228,6 +226,16 @@ test("warns if the keyring keeps a key that the config file doesn't name", async
   });
   await expect(kept).rejects.toThrow('full');
   expect(warnings).toEqual([['local_storage', 'Not removed. remove it']]);
+});
+
+test('stores the key nowhere else if storing it is interrupted', async () => {
+  const interrupt = new CliError('interrupted', 'Interrupted.');
+  const kept = keepKey({ profile: 'work', key: 'one', store: undefined }, (file) => file, {
+    config: async () => openConfig(folder),
+    keys: async () => ({ putIntoKeyring: () => Promise.reject(interrupt) }) as never,
+    err: { warn: () => undefined },
+  });
+  await expect(kept).rejects.toBe(interrupt);
 });
 
 test('runs each key command once, and names the profile of one that fails', async () => {

@@ -172,6 +172,9 @@ const KEY_ENV = { GPUCLOUD_API_KEY: 'svc_sk_env' };
 const FLAG = { profile: 'sandbox' };
 const ENV = { GPUCLOUD_PROFILE: 'sandbox' };
 const BOTH = { ...URL_ENV, ...KEY_ENV };
+const CURRENT = { current: 'sandbox' };
+const BY_KEY = 'environment:svc_sk_env | -';
+const BASE = { baseUrl: OTHER };
 const WORK_ENV = { GPUCLOUD_PROFILE: 'work' };
 const BY_FLAG = 'flag:sandbox | sandbox | - | -';
 const BY_ENV = 'environment:sandbox | sandbox | - | -';
@@ -183,12 +186,7 @@ test.each<[string, string, Case, string]>([
   ['--profile', 'url and key', { flags: FLAG, env: BOTH }, BY_FLAG],
   ['--profile', 'GPUCLOUD_PROFILE', { flags: FLAG, env: WORK_ENV }, BY_FLAG],
   ['--profile', 'current', { flags: FLAG, current: 'work' }, BY_FLAG],
-  [
-    '--profile',
-    '--base-url',
-    { flags: { ...FLAG, baseUrl: OTHER } },
-    'refused: --profile --base-url',
-  ],
+  ['--profile', '--base-url', { flags: { ...FLAG, ...BASE } }, 'refused: --profile --base-url'],
   ['GPUCLOUD_PROFILE', 'nothing', { env: ENV }, BY_ENV],
   ['GPUCLOUD_PROFILE', 'key', { env: { ...ENV, ...KEY_ENV } }, BY_ENV],
   ['GPUCLOUD_PROFILE', 'url', { env: { ...ENV, ...URL_ENV } }, NO_URL],
@@ -196,8 +194,8 @@ test.each<[string, string, Case, string]>([
   [
     'GPUCLOUD_PROFILE',
     '--base-url',
-    { env: ENV, flags: { baseUrl: OTHER } },
-    'refused: GPUCLOUD_PROFILE --base-url',
+    { env: ENV, flags: BASE },
+    NO_URL.replace(/\w+$/, '--base-url'),
   ],
   [
     'GPUCLOUD_PROFILE',
@@ -208,30 +206,15 @@ test.each<[string, string, Case, string]>([
   ['current', 'nothing', { current: 'sandbox' }, 'profile:sandbox | sandbox | - | -'],
   ['current', 'key', { current: 'sandbox', env: KEY_ENV }, 'profile:sandbox | sandbox | - | -'],
   ['current', 'url', { current: 'sandbox', env: URL_ENV }, `- | environment:${OTHER} | - | -`],
-  [
-    'current',
-    'url and key',
-    { current: 'sandbox', env: BOTH },
-    `- | environment:${OTHER} | environment:svc_sk_env | -`,
-  ],
-  [
-    'current',
-    '--base-url',
-    { current: 'sandbox', flags: { baseUrl: OTHER } },
-    `- | flag:${OTHER} | - | -`,
-  ],
+  ['current', 'url and key', { ...CURRENT, env: BOTH }, `- | environment:${OTHER} | ${BY_KEY}`],
+  ['current', '--base-url', { ...CURRENT, flags: BASE }, `- | flag:${OTHER} | - | -`],
   [
     'current',
     '--base-url and key',
-    { current: 'sandbox', flags: { baseUrl: OTHER }, env: KEY_ENV },
-    `- | flag:${OTHER} | environment:svc_sk_env | -`,
+    { ...CURRENT, flags: BASE, env: KEY_ENV },
+    `- | flag:${OTHER} | ${BY_KEY}`,
   ],
-  [
-    'current',
-    'GPUCLOUD_PROFILE',
-    { current: 'sandbox', env: WORK_ENV },
-    `environment:work | ${AT_WORK}`,
-  ],
+  ['current', 'GPUCLOUD_PROFILE', { ...CURRENT, env: WORK_ENV }, `environment:work | ${AT_WORK}`],
 ])('resolves the sandbox from %s beside %s', (_from, _beside, given, expected) => {
   if (!expected.startsWith('refused: ')) {
     expect(line(settings(given))).toBe(expected);

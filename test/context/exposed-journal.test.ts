@@ -151,6 +151,8 @@ test('suggests that root gives a shared folder of root to the user', needs('root
     message: `other users can write to ${state} (0775)`,
     remedy: ['sudo', 'chown', '4711', state],
   });
+  await chown(state, 4711, 4711);
+  expect(exposureOfState([state], 4711, [4711, 0])?.remedy).toEqual(['chmod', '700', state]);
 });
 
 describe('a state folder of another version', () => {

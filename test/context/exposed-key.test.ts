@@ -123,7 +123,8 @@ test('does not store a key from login or --save-profile in a world-writable fold
 
 test('accepts a config file that other users can only read', async () => {
   await chmod(file, 0o644);
-  await chmod(folder, 0o755);
+  // In a sticky folder, others can't replace the file.
+  await chmod(folder, 0o1777);
   expect((await world.cli(['me', 'get'])).code).toBe(0);
 });
 

@@ -97,7 +97,7 @@ const FOLLOW = {
 };
 
 /** What replaces a part: nothing, null, another text, or a value of another type. */
-const DAMAGES = { missing: undefined, null: null, text: '../x', object: { odd: true } };
+const DAMAGES = { missing: undefined, null: null, text: 'x/../y', object: { odd: true } };
 
 function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   const own = path.length === 0 ? [] : [path];

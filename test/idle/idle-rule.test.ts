@@ -8,6 +8,7 @@ import {
 } from '../../src/idle/idle-rule.ts';
 import { parseSample } from '../../src/idle/sample.ts';
 import { idleTime } from '../../src/instances/deadlines/idle-time.ts';
+import { CLOCKS } from '../../src/system/clock.ts';
 import { fc, runs } from '../support/random.ts';
 import { probeOutput } from './probe-output.ts';
 
@@ -102,18 +103,6 @@ test('counts the idle time from the end of use', () => {
   ).toBe(13);
 });
 
-test.each([26, -26, 0.02, -0.02])('restarts the idle time if a clock jumps by %s h', (hours) => {
-  let state: IdleState = NOTHING_KNOWN;
-  const due: number[] = [];
-  for (let pass = 0; pass < 20; pass += 1) {
-    const step = pass < 5 ? 0 : hours * 60 * MINUTE;
-    const verdict = judge(state, idleAt(pass * 300), START + pass * 5 * MINUTE + step, RULE);
-    if (verdict.isDue) due.push(pass);
-    state = verdict.state;
-  }
-  expect(due[0]).toBe(14);
-});
-
 test('accepts a gap of two intervals and rejects a longer gap', () => {
   const after = (seconds: number) => {
     const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
@@ -121,6 +110,33 @@ test('accepts a gap of two intervals and rejects a longer gap', () => {
   };
   expect(after(600).isDue).toBe(true);
   expect(after(601).isDue).toBe(false);
+});
+
+/** Judges a pass after an idle first one, with the clocks this much apart. */
+test.each([
+  [0, 0, true],
+  [CLOCKS.interval, 0, true],
+  [-CLOCKS.interval, 0, true],
+  [CLOCKS.interval + 1, 0, false],
+  [-CLOCKS.interval - 1, 0, false],
+  [0, CLOCKS.interval, true],
+  [0, CLOCKS.interval + 1, false],
+])("accepts a gap of %d ms to the instance's clock, and its jump of %d ms: %s", (gap, jump, is) => {
+  const { state } = judge(NOTHING_KNOWN, idleAt(0), START, RULE);
+  const signs = idleAt(300, { booted: 1_768_473_400 + jump / 1000 });
+  const rule = { ...RULE, after: MINUTE };
+  const { isDue, state: after } = judge(state, signs, START + 300_000 + gap, rule);
+  expect([isDue, after.since?.uptime]).toEqual([is, is ? 1000 : 1300]);
+});
+
+test.each([
+  [0, 0, true],
+  [1, 0, false],
+  [0, 1, false],
+])('needs the whole idle time by both clocks: %d s and %d s later', (at, uptime, isDue) => {
+  const { last } = judge(NOTHING_KNOWN, idleAt(2400), START + 40 * MINUTE, RULE).state;
+  const since = { at: START + at * 1000, uptime: 1000 + uptime };
+  expect(judge({ since, last }, idleAt(2700), START + 45 * MINUTE, RULE).isDue).toBe(isDue);
 });
 
 test.each([

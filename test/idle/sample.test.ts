@@ -46,6 +46,8 @@ test.each<[string, string, keyof Sample, unknown]>([
   ['cpu2', 'cpu  1 2 4 8 16 32 64 128 256 512', 'cpu', { used: 231, total: 255 }],
   ['cpu2', 'cpu  1 2 4 8', 'cpu', { used: 7, total: 15 }],
   ['cpu2', 'cpu  1 2 4', 'cpu', undefined],
+  ['cpu2', 'acpu  1 2 4 8\ncpu  1 2 4 8 x', 'cpu', undefined],
+  ['cpu1', 'cpu  1 2 4 8\nabtime 5\nbtime 6 7', 'booted', undefined],
   ['cpu2', `cpu  1 0 0 ${MOST - 1}`, 'cpu', { used: 1, total: MOST }],
   ['cpu2', `cpu  1 0 0 ${MOST}`, 'cpu', undefined],
   [
@@ -56,6 +58,7 @@ test.each<[string, string, keyof Sample, unknown]>([
   ],
   ['net', `Inter-|\n face |\n a: ${MOST} 0 0 0 0 0 0 0 1`, 'traffic', undefined],
   ['net', 'Inter-|\n face |\n a: 1 0 0 0 0 0 0 0', 'traffic', undefined],
+  ['net', 'Inter-|\n face |\n a b: 1 0 0 0 0 0 0 0 1', 'traffic', undefined],
   ['net', 'Other-|\n face |\n a: 1 0 0 0 0 0 0 0 1', 'traffic', undefined],
   ['memory', zero(2048), 'memory', { used_mib: 0, total_mib: 2 }],
   ['memory', zero(511), 'memory', { used_mib: 2, total_mib: 2 }],
@@ -89,101 +92,43 @@ test('parses missing values of the GPU driver as null', () => {
   });
 });
 
-/** Faults of each part, with the message in the sample. */
-const odd = (program: string) => `${program} printed unexpected output`;
-const FAULTS: readonly (readonly [
-  string,
-  keyof Sample,
-  Parameters<typeof probeOutput>[0],
-  string,
-])[] = [
-  ['a missing program', 'cards', { cards1: { code: 127 } }, 'nvidia-smi is missing'],
-  [
-    'a hanging program',
-    'cards',
-    { cards2: { code: 137 } },
-    'nvidia-smi did not respond within 4 s',
-  ],
-  ...[1, 2, 3, 6, 9, 12, 15, 126, 255].map(
-    (code) =>
-      [
-        `exit code ${code}`,
-        'cards',
-        { cards3: { code, text: PARTS.cards1 ?? '' } },
-        `nvidia-smi failed with exit code ${code}`,
-      ] as const,
+type Change = Parameters<typeof probeOutput>[0];
+type Fault = readonly [keyof Sample, Change, string];
+/** Texts of a part that are unexpected output. */
+const odd = (part: keyof Sample, name: string, source: string, ...texts: string[]) =>
+  texts.map((text): Fault => [part, { [name]: text }, `${source} printed unexpected output`]);
+const JOB = 'the state of the job';
+/** Each part, what its program printed, and the message in the sample. */
+const FAULTS: readonly Fault[] = [
+  ['cards', { cards1: { code: 127 } }, 'nvidia-smi is missing'],
+  ['cards', { cards2: { code: 137 } }, 'nvidia-smi did not respond within 4 s'],
+  ...[1, 2, 3, 6, 9, 12, 15, 126, 255].map((code): Fault => {
+    const change = { cards3: { code, text: PARTS.cards1 ?? '' } };
+    return ['cards', change, `nvidia-smi failed with exit code ${code}`];
+  }),
+  ...odd(
+    ...(['cards', 'cards1', 'nvidia-smi', ''] as const),
+    ...['x[N/A]', '[N/A] W', 'N/A W', '69,95'].map((power) => `0, H100, 0, 5, 81559, 31, ${power}`),
+    ...['0, NVIDIA H100 80GB HBM3, 0, 5', card(0, 'H100', 101), card(0, 'H100', -1)],
+    ...[card(0, '\u001b[2J', 0), '\u007fELF\u0002\u0001\u0000\u00ff, \u0000'],
+    `${PARTS.cards1}\nUnable to determine the device handle`,
   ),
-  ['no card', 'cards', { cards1: '' }, odd('nvidia-smi')],
-  [
-    'decimals of another language',
-    'cards',
-    { cards1: '0, H100, 0, 5, 81559, 31, 69,95' },
-    odd('nvidia-smi'),
-  ],
-  [
-    'a message between the cards',
-    'cards',
-    { cards1: `${PARTS.cards1}\nUnable to determine the device handle` },
-    odd('nvidia-smi'),
-  ],
-  ['half a line', 'cards', { cards1: '0, NVIDIA H100 80GB HBM3, 0, 5' }, odd('nvidia-smi')],
-  ['a load above 100', 'cards', { cards1: card(0, 'H100', 101) }, odd('nvidia-smi')],
-  ['a negative load', 'cards', { cards1: '0, H100, -1, 5, 81559, 31, 69.95' }, odd('nvidia-smi')],
-  [
-    'binary output',
-    'cards',
-    { cards1: '\u007fELF\u0002\u0001\u0000\u00ff, \u0000' },
-    odd('nvidia-smi'),
-  ],
-  [
-    'a control sequence as a name',
-    'cards',
-    { cards1: '0, \u001b[2J, 0, 5, 81559, 31, 69.95' },
-    odd('nvidia-smi'),
-  ],
-  ['a missing file', 'cpu', { cpu1: { code: 1 } }, '/proc/stat failed with exit code 1'],
-  ['another file', 'cpu', { cpu2: 'cpu  all of it' }, odd('/proc/stat')],
-  ['a short file', 'traffic', { net: 'Inter-|' }, odd('/proc/net/dev')],
-  [
-    'a line in another format',
-    'traffic',
-    { net: `${PARTS.net}\n  eth1: many` },
-    odd('/proc/net/dev'),
-  ],
-  ['an uptime with a comma', 'uptime', { uptime: '5000,25' }, odd('/proc/uptime')],
-  ['a who without idle times', 'input', { terminals: { code: 1 } }, 'who failed with exit code 1'],
-  [
-    'a terminal of unknown age',
-    'input',
-    { terminals: 'root     pts/0        Jan 15 10:00   ?          1234 (10.0.0.1)' },
-    odd('who'),
-  ],
-  ['no stat', 'input', { ptys: { code: 127 } }, 'stat of /dev/pts is missing'],
-  [
-    'a stat without formats',
-    'input',
-    { ptys: { code: 1, text: '900 1000' } },
-    'stat of /dev/pts failed with exit code 1',
-  ],
-  ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 '].map(
-    (ptys) =>
-      [
-        `a terminal with the times ${JSON.stringify(ptys)}`,
-        'input',
-        { ptys },
-        odd('stat of /dev/pts'),
-      ] as const,
+  ['cpu', { cpu1: { code: 1 } }, '/proc/stat failed with exit code 1'],
+  ...odd('cpu', 'cpu2', '/proc/stat', 'cpu  all of it'),
+  ...odd('traffic', 'net', '/proc/net/dev', 'Inter-|', `${PARTS.net}\n  eth1: many`),
+  ...odd('uptime', 'uptime', '/proc/uptime', '5000,25'),
+  ['input', { terminals: { code: 1 } }, 'who failed with exit code 1'],
+  ...odd('input', 'terminals', 'who', 'root  pts/0  Jan 15 10:00   ?   1234 (10.0.0.1)'),
+  ['input', { ptys: { code: 127 } }, 'stat of /dev/pts is missing'],
+  ['input', { ptys: { code: 1, text: '900 1' } }, 'stat of /dev/pts failed with exit code 1'],
+  ...odd(
+    ...(['input', 'ptys', 'stat of /dev/pts'] as const),
+    ...['1010 1000', '900.5 1000', '900', '900 1000\n? 1000', '900 ', '900 1000x'],
   ),
-  [
-    'an unknown state',
-    'job',
-    { job: 'gpucloud-run paused\ngpucloud-run ready' },
-    odd('the state of the job'),
-  ],
-  ['a truncated state', 'job', { job: 'gpucloud-run exited' }, odd('the state of the job')],
+  ...odd('job', 'job', JOB, 'gpucloud-run paused\ngpucloud-run ready', 'gpucloud-run exited'),
 ];
 
-test.each(FAULTS)('rejects a sample with %s', (_what, part, change, fault) => {
+test.each(FAULTS)('rejects a sample: %s of %j', (part, change, fault) => {
   expect(parse(probeOutput(change))[part]).toEqual({ fault });
 });
 

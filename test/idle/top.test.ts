@@ -80,7 +80,7 @@ test('draws a table with colours and warnings in a terminal', async () => {
   ssh.program(
     1,
     'nvidia-smi',
-    "printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, 100, 81920, 31, 70.10'",
+    "printf '%s\\n' '0, NVIDIA H100 80GB HBM3, 97, 72704, 81920, 64, 612.30' '1, NVIDIA H100 80GB HBM3, 2, 100, 81920, 31, 70.10'; echo 'cpu  0 0 0 999999' >$GPUCLOUD_PROC/stat",
   );
   add(2, { name: 'lab' });
   ssh.ssh(2, "echo 'root@192.168.5.6: Permission denied (publickey).' >&2; exit 255");
@@ -129,10 +129,11 @@ test.each([
   'Host key verification failed.',
   'ssh: connect to host 192.168.5.6 port 1: Connection refused',
   'Bad configuration option: odd',
+  'gpucloud-probe begin',
   '',
 ])('reports an instance whose ssh fails with %j', async (said) => {
   const id = add(1);
-  ssh.ssh(1, `printf %s '${said}' >&2; exit 255`);
+  ssh.ssh(1, `printf %s '${said}'; printf %s '${said}' >&2; exit 255`);
   await top([id, '--json']);
 });
 
@@ -141,6 +142,10 @@ test('exits with 10 but prints the other cells of a row if nvidia-smi is missing
   ssh.program(1, 'nvidia-smi', 'exit 127');
   ssh.write(1, 'proc/stat', '');
   await top([id, '--json']);
+  // The most that a probe may print.
+  const other = add(2);
+  ssh.ssh(2, 'head -c 65536 /dev/zero; exit 0');
+  await top([other, '--json']);
 });
 
 test('exits with 5 in top for an instance without SSH, and with 3 for an unknown instance', async () => {
@@ -159,6 +164,13 @@ test('lists only running instances by default, or suggests instances create', as
   await top(['--json']);
   drives = no(404, 'no drives');
   await top(['--json']);
+});
+
+test('names an instance that could not be read in time as it was typed', async () => {
+  await world.cli(['instances', 'track', add(1)]);
+  const really = sleep;
+  sleep = (...given) => (given[0] === LIMIT ? Promise.resolve() : really(...given));
+  await top(['box-1', '--json']);
 });
 
 test('stops at Ctrl-C without a row', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { isAny } from '../../src/journal/files.ts';
 import type { Journal, JournalSettings, OpenedRequest } from '../../src/journal/index.ts';
+import { newInstance, writeInstance } from '../../src/journal/instances.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 import { journalIn, RENTAL as request } from '../support/journal.ts';
@@ -95,6 +96,8 @@ describe('request records', () => {
     await journal().withIdle(ID, rule, ({ write }) => write(idle));
     const progress = { due: null, paths: [], failing: null };
     await journal().withRescue(ID, rescue, ({ write }) => write(progress));
+    const another = { ...rescue, uid: 's' };
+    expect(await journal().withRescue(ID, another, async ({ found }) => found)).toBeUndefined();
     expect(await journal().instance(ID)).toEqual({
       kind: 'known',
       instance: {
@@ -151,13 +154,13 @@ describe('request records', () => {
     await journal().settle(uid, ID);
     expect(await journal().requests()).toEqual([]);
 
+    const third = await opened('Third');
+    await rename(folder('requests', 'third.json'), folder('requests', '%54hird.json'));
+    await third.notMade();
+    expect(await journal().requests()).toEqual([]);
+
     await writeFile(older, '{');
     await expect(journal().open(request, NOBODY)).rejects.toMatchObject({ failure: 'storage' });
-  });
-
-  test('removes a request that was refused or never sent', async () => {
-    await (await opened()).notMade();
-    expect(files()).toEqual([]);
   });
 
   test('lists a request as in flight while its process may be waiting, then as UNKNOWN', async () => {
@@ -169,15 +172,11 @@ describe('request records', () => {
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
 
-  test('lists a request as UNKNOWN immediately if the clock was set back', async () => {
-    await opened();
-    clock.advance(-86_400_000);
-    const alive = journal({ isAlive: () => true });
-    expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
-  });
-
-  test('lists a request as UNKNOWN immediately if its process stopped waiting', async () => {
-    await (await opened()).unknown();
+  test.each([
+    ['the clock was set back', async () => clock.advance(-86_400_000)],
+    ['its process stopped waiting', (own: OpenedRequest) => own.unknown()],
+  ])('lists a request as UNKNOWN immediately if %s', async (_what, change) => {
+    await change(await opened());
     const alive = journal({ isAlive: () => true });
     expect(await alive.read()).toMatchObject({ unknown: [{ name: 'trainer' }], inFlight: [] });
   });
@@ -248,6 +247,8 @@ test("returns why an ID can't be the new instance's", async () => {
     ] as const
   ).map(async ([id, name, why]) => [await own?.doubt(`${id}`, name), why]);
   for (const [found, why] of await Promise.all(doubts)) expect(found).toBe(why);
+  await own?.made(`${fresh}`);
+  expect(await own?.doubt(`${fresh}`, undefined)).toBeUndefined();
 });
 
 describe('a known instance', () => {
@@ -262,6 +263,15 @@ describe('a known instance', () => {
       { id: ID, archived: true, last: { status: 'TERMINATED', price_per_hour_snapshot: '9' } },
     ]);
     expect(await own.instance(ID)).toMatchObject({ instance: { archived: true } });
+  });
+
+  test('names the files of an instance after any ID', async () => {
+    const id = 'json-A';
+    await journal().add(id, 'track');
+    await journal().withDeadline(id, (held) => held.set('trainer', {}));
+    await journal().observeStatus(id, 'TERMINATED');
+    expect(await readdir(folder('archive'))).toEqual(['json-%41.deadline', 'json-%41.json']);
+    expect(await journal().instance(id)).toMatchObject({ instance: { id, archived: true } });
   });
 
   test('remembers that an instance was stopped, also after it was started again', async () => {
@@ -326,6 +336,8 @@ describe('the journal of an account', () => {
     await journal({ scope }).learnAccount('user-1');
     expect(await journal({ scope }).account()).toBe('user-1');
     expect(await journal({ scope: { ...scope, apiKey: `${KEY}x` } }).account()).toBeUndefined();
+    const theirs = journal({ scope: { ...scope, account: 'user-2' } });
+    expect([await theirs.account(), await theirs.isKeyKnown()]).toEqual(['user-2', false]);
     const file = 'api.example.com/@keys/d7bc4d99e811719c1ce2d2c4.json';
     expect(files()).toEqual([file]);
     const text = await readFile(join(state, 'journal', file), 'utf8');
@@ -402,6 +414,8 @@ describe('an unreadable file', () => {
     await mkdir(folder('deadlines'));
     await writeFile(folder('deadlines', `${ID}.json`), '{');
     expect(await journal().ends(ID)).toEqual({ deadline: undefined });
+    await rename(folder('deadlines', `${ID}.json`), folder('deadlines', '%41.json'));
+    expect(await journal().deadlines()).toEqual([{ id: 'A', name: 'A' }]);
   });
 
   test('keeps a deadline whose --rescue is unreadable, and warns', async () => {
@@ -444,6 +458,20 @@ test("throws a storage error if a file has a folder's path", async () => {
   await expect(journal().add(ID, 'track')).rejects.toMatchObject({ failure: 'storage' });
 });
 
+test('fails once in a run to store an instance', async () => {
+  const own = journal();
+  await own.add(ID, 'track');
+  await writeFile(folder('archive'), 'no folder');
+  await expect(own.observeStatus(ID, 'TERMINATED')).rejects.toMatchObject({ failure: 'storage' });
+  await own.observeStatus(ID, 'TERMINATED');
+});
+
+test('keeps no copy of an instance that another process has just written', async () => {
+  const write = () => writeInstance(folder(), newInstance(ID, 'track', 'now'), undefined);
+  await write().then(write);
+  expect(await readdir(folder('instances'))).toEqual([`${ID}.json`]);
+});
+
 test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
   const own = await opened();
@@ -452,27 +480,7 @@ test('finds an open request by file name in isAny', async () => {
   expect(isAny('requests', state)).toBe(false);
 });
 
-test('treats a request as unreadable if its source_id contains a path', async () => {
-  await opened();
-  const path = folder('requests', 'trainer.json');
-  const record = JSON.parse(await readFile(path, 'utf8'));
-  await writeFile(path, JSON.stringify({ ...record, source_id: '../users/me' }));
-  const own = journal();
-  expect(await own.requests()).toEqual([]);
-  await own.requests();
-  expect(warnings).toEqual([unread(path, 'requests')]);
-});
-
 describe('an instance', () => {
-  test('treats an instance as unreadable if its last ID contains a path', async () => {
-    await journal().add(ID, 'track', { id: ID, name: 'trainer', status: 'ACTIVE' });
-    const path = folder('instances', `${ID}.json`);
-    const record = JSON.parse(await readFile(path, 'utf8'));
-    await writeFile(path, JSON.stringify({ ...record, last: { ...record.last, id: '../me' } }));
-    expect((await journal().read()).instances).toEqual([]);
-    expect(warnings).toEqual([unread(path, 'instances')]);
-  });
-
   test('treats an instance as unreadable if its file has the name of another', async () => {
     await journal().add(ID, 'track');
     await rename(folder('instances', `${ID}.json`), folder('instances', `${OTHER}.json`));

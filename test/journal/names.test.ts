@@ -1,8 +1,15 @@
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { deadlinePath, idlePath, rescuePath } from '../../src/journal/deadlines.ts';
-import { accountsIn, fileName, nameIn, serviceFolder } from '../../src/journal/files.ts';
+import {
+  accountsIn,
+  fileName,
+  foreignOwner,
+  nameIn,
+  serviceFolder,
+} from '../../src/journal/files.ts';
+import { journalFolders } from '../../src/journal/layout.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { fc } from '../support/random.ts';
 
@@ -30,6 +37,7 @@ test.each([
   ['con', '%63on'],
   ['lpt9', '%6cpt9'],
   ['con2', 'con2'],
+  ['falcon', 'falcon'],
   ['x'.repeat(150), 'x'.repeat(150)],
 ])('turns %s into the file name %s', (text, name) => {
   expect([fileName(text), nameIn(name)]).toEqual([name, text]);
@@ -56,7 +64,29 @@ test('lists the accounts of this computer, except those of the sandbox', async (
     { service: 'https://api.example.com', account: 'User' },
     { service: 'http://127.0.0.1:80', account: 'u' },
   ]);
-  expect([nameIn('%e4x'), nameIn(`long+${'a'.repeat(32)}`)]).toEqual(['%e4x', 'long']);
+  const long = ['long', '%e4x'].map((start) => nameIn(`${start}+${'a'.repeat(32)}`));
+  expect([nameIn('%e4x'), ...long]).toEqual(['%e4x', 'long', '%e4x']);
+});
+
+const ACCOUNT = ['', 'journal', 'journal/a', 'journal/a/u'];
+test.each([
+  ['reap', ['', 'reap']],
+  ['reap2', ['']],
+  ['myjobs', ['']],
+  ['rentals2', ['']],
+  ['rentals', undefined],
+  ['journal2', undefined],
+  ['journal/a/u/idle', [...ACCOUNT, 'journal/a/u/idle']],
+  ['journal/a/u/.Trash', [...ACCOUNT, 'journal/a/u/.Trash']],
+  ['journal/a/u/idle2', undefined],
+  ['journal/a/u/myidle', undefined],
+])('knows the folder %s', async (name, found) => {
+  const state = await temporaryFolder();
+  await mkdir(join(state, name), { recursive: true });
+  const read = () => journalFolders(state).map((path) => relative(state, path));
+  if (found === undefined) expect(read).toThrow(`instances in ${join(state, name)}.`);
+  else expect(read()).toEqual(found);
+  expect(foreignOwner(join(state, 'none'))).toBe('');
 });
 
 test('names a service folder after scheme, host, port and path', () => {

@@ -163,12 +163,15 @@ test('reads an instance of two folders once, and its deadline without its accoun
   const text = await readFile(folder('instances', `${ID}.json`), 'utf8');
   await writeFile(folder('archive', `${ID}.json`), text.replaceAll('one', 'two'));
   await writeFile(folder('instances', 'notes.txt'), text);
+  await writeFile(folder('archive', 'a.json'), '{"name":"no ID"}');
+  await writeFile(folder('archive', 'b.json'), text.replace('{', '{"untracked_at":"now",'));
   const { instances } = await journal().read({ archived: true });
   expect(instances).toMatchObject([{ name: 'one', archived: false, deadline }]);
   const scope = { service: 'sandbox', apiKey: 'k' };
   const names = openNamedInstances({ state, scope, clock });
   const named = (name: string) => ({ id: ID, name, status: 'ACTIVE' });
-  expect([names.in('instances'), names.find(ID)]).toEqual([[named('one')], named('one')]);
+  expect([names.in('instances'), names.in('archive')]).toEqual([[named('one')], [named('two')]]);
+  expect(names.find(ID)).toEqual(named('one'));
   const ofAll = journal({ scope });
   expect([await ofAll.ends(ID), await ofAll.ends(OTHER)]).toMatchObject([
     { deadline },

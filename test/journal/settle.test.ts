@@ -68,6 +68,14 @@ describe('settle', () => {
   );
 });
 
+test("keeps an instance's idle rule, though it has no deadline", async () => {
+  const { uid } = await opened('2026-01-15T16:00:00.000Z');
+  const if_idle = { after: 600_000, uid: 'i' };
+  await journal().withDeadline(ID, (held) => held.set('trainer', { if_idle }));
+  await journal().settle(uid, ID, true);
+  expect(await journal().ends(ID)).toMatchObject({ deadline: null, if_idle });
+});
+
 test('resolves or forgets nothing that is no longer open', async () => {
   const { uid } = await opened();
   await journal().settle('nobody', ID);

@@ -20,30 +20,27 @@ const statuses = () => statusesIn(world);
 const WRONG: readonly (readonly [string, Record<string, unknown>, string])[] = [
   [
     'instances_get',
-    { instance: ['first'], profile: 'other' },
-    'instances_get: unknown argument "profile"',
+    { instance: ['first'], profile: 'other', yes: true },
+    ': unknown argument "profile"',
   ],
-  [
-    'instances_create',
-    { name: 'x-1', ...CHEAP, yes: true },
-    'instances_create: unknown argument "yes"',
-  ],
-  ['status', { base_url: 'http://127.0.0.1' }, 'status: unknown argument "base_url"'],
+  ['instances_create', { name: 'x-1', ...CHEAP, yes: true }, ': unknown argument "yes"'],
+  ['status', { base_url: 'http://127.0.0.1' }, ': unknown argument "base_url"'],
   ['instances_create', { name: ['x-1', '--yes'] }, '"name" must be a string'],
   ['instances_get', { instance: [{ id: 1 }] }, '"instance" must be a list of strings'],
   ['instances_create', { name: 'x-1', dry_run: '--yes' }, '"dry_run" must be true or false'],
   ['instances_create', { name: 'x-1', env: ['GPUCLOUD_API_KEY'] }, '"env" must be KEY=VALUE'],
   ['instances_create', { name: 'x-1', rescue: ['out'] }, '"rescue" must be REMOTE:LOCAL'],
+  ['instances_create', { name: 'x-1', rescue: [':a:b'] }, '"rescue" must be REMOTE:LOCAL'],
   [
     'instances_create',
-    { name: 'x-1', rescue: ['out:/tmp/x'] },
-    expect.stringMatching(/^rescue "\/tmp\/x": must be below /),
+    { name: 'x-1', env: ['A=B'], rescue: ['out:../x'] },
+    expect.stringMatching(/^rescue "\.\.\/x": must be below /),
   ],
-  ['instances_reorder', { new_name: 'x-1' }, 'instances_reorder: "instance" is missing'],
+  ['instances_reorder', { new_name: 'x-1' }, ': "instance" is missing'],
   [
     'instances_get',
     { instance: ['x'.repeat(10_000_000)] },
-    'instances_get: the arguments are longer than 65536 characters',
+    ': the arguments are longer than 65536 characters',
   ],
   [
     'instances_create',
@@ -79,6 +76,9 @@ describe('what an agent may touch', () => {
       resource: null,
       may_be_billing: false,
     });
+    expect(await agent.call('instances_get', { instance: ['first'] })).toMatchObject({
+      ...{ isError: false, result: { name: 'first' } },
+    });
     const all = await agent.call('instances_terminate', { all: true, instance: [] });
     expect(all.error?.message).toBe('instances_terminate: unknown argument "all"');
     const none = await agent.call('instances_terminate');
@@ -96,7 +96,12 @@ describe('what an agent may touch', () => {
     for (const [name, given] of WRONG) ends.push(await agent.call(name, given));
     expect(
       ends.map(({ isError, error }) => ({ isError, code: error?.code, text: error?.message })),
-    ).toEqual(WRONG.map(([, , text]) => ({ isError: true, code: 'usage', text })));
+    ).toEqual(
+      WRONG.map(([tool, , text]) => {
+        const whole = typeof text === 'string' && text.startsWith(':') ? `${tool}${text}` : text;
+        return { isError: true, code: 'usage', text: whole };
+      }),
+    );
     expect(world.service.requests.slice(sent)).toEqual([]);
     await agent.end();
   });

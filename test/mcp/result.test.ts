@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { asResult, messagesIn } from '../../src/mcp/result.ts';
+import { asResult, messagesIn, resultOf } from '../../src/mcp/result.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { openAgent, waitingClock } from './agent.ts';
 
@@ -8,7 +8,7 @@ describe('a result', () => {
     Array.from({ length: count }, (_, id) => ({ id, text: 'x'.repeat(90) }));
 
   test('stays whole up to 100,000 characters', () => {
-    const content = { result: rows(900) };
+    const content = { output: 'x'.repeat(100_000 - JSON.stringify({ output: '' }).length) };
     expect(asResult(content, false)).toEqual({
       content: [{ type: 'text', text: JSON.stringify(content) }],
       structuredContent: content,
@@ -28,6 +28,25 @@ describe('a result', () => {
     expect(text.length).toBeLessThanOrEqual(100_000);
   });
 
+  test.each([
+    [true, {}, '{"a":1}', { output: '{"a":1}' }],
+    [true, { dry_run: false, detach: false }, '{"a":1}', { output: '{"a":1}' }],
+    [true, { dry_run: true }, '{"a":1}', { result: { a: 1 } }],
+    [true, { detach: true }, '{"a":1}', { result: { a: 1 } }],
+    [false, {}, 'svc_sk_live_0123456789', { output: 'svc_sk_…' }],
+    [false, {}, '', {}],
+    [false, { query: 'a' }, '1', { selected: 1 }],
+    [false, { columns: ['a'] }, '1', { selected: 1 }],
+  ])(
+    'of a command that passes on output (%s), called with %j',
+    (passesOn, given, stdout, shown) => {
+      const ran = { code: 7, stdout, stderr: 'lost' };
+      const { structuredContent, isError } = resultOf({ passesOn }, given, ran, { spent: '1' });
+      const content = { ...shown, exit_code: 7, stderr: 'lost', purse: { spent: '1' } };
+      expect({ structuredContent, isError }).toEqual({ structuredContent: content, isError: true });
+    },
+  );
+
   test('leaves out a large object', () => {
     expect(asResult({ result: { readme: 'x'.repeat(200_000) }, exit_code: 1 }, true)).toMatchObject(
       {
@@ -43,10 +62,10 @@ describe('a result', () => {
   test('keeps the end of a large output, in any characters', () => {
     for (const unit of ['x', '\u0000', '€', '😀']) {
       const output = `${unit.repeat(100_000)}end`;
-      const { structuredContent, content } = asResult({ output, stderr: output }, false);
+      const { structuredContent, content } = asResult({ output, stderr: `${output}!` }, false);
       const end = output.slice(-6_666);
       expect(structuredContent).toEqual({
-        ...{ output: end, stderr: end, cut: 'Only the last 6666 characters.' },
+        ...{ output: end, stderr: `${end}!`.slice(1), cut: 'Only the last 6666 characters.' },
       });
       const { text }: { text: string } = Object(content[0]);
       expect(text.length).toBeLessThanOrEqual(100_000);
@@ -88,7 +107,8 @@ describe('a long call', () => {
       },
       clock,
     );
-    const agent = await openAgent(world);
+    const flags = ['--timeout', '90s', '--base-url', world.service.url];
+    const agent = await openAgent(world, flags);
     const seen: (string | undefined)[] = [];
     const onprogress = ({ message }: { message?: string | undefined }) => seen.push(message);
     const call = agent.client.callTool({ name: 'ssh_keys_list' }, undefined, { onprogress });

@@ -18,31 +18,38 @@ const READING: AccountReading = {
   ...{ charges: undefined, unreadable: undefined, faults: [] },
 };
 
-test('runs each check of an account of which little can be read', () => {
-  const look = lookAt(READING);
-  const [none, some] = [new Big(0), new Big('5')];
-  const groups = Array.from({ length: 12 }, (_, n) => {
-    return { description: `d${n}`, amount: new Big(n + 1), count: 1 };
-  });
-  const charges = {
-    ...{ from: NOW - 86_400_000, to: NOW, charged: some, refunded: none, atMost: none },
-    ...{ late: none, unexplained: some, maybeDrives: none, groups, unclear: [] },
-  };
-  const facts = { ...look.facts, charges, unexplainedPerHour: some };
-  const key = { key_prefix: null, last_used_at: at(-2), in_use: false };
-  const checks = checksOf({
-    look: { ...look, facts },
-    known: { ...NOTHING, unknown: requests('a', 'b') },
-    openPrices: [new Big(1), new Big('2.5')],
-    ended: { read: [], left: 1 },
-    keys: [
-      { id: 'k-1', in_use: true },
-      { ...key, id: 'k-2' },
-    ] as never,
-    exact: new CliError('refused', 'No.'),
-  });
-  expect(checks).toMatchSnapshot();
-});
+const UNREAD = { part: 'drives', error: new CliError('refused', 'No drives.') } as const;
+test.each([10, 12])(
+  'runs each check of an account of which little can be read (%i groups)',
+  (count) => {
+    const look = lookAt({ ...READING, faults: count > 10 ? [] : [UNREAD] });
+    const [none, some] = [new Big(0), new Big('5')];
+    const groups = Array.from({ length: count }, (_, n) => {
+      return { description: `d${n}`, amount: new Big(n + 1), count: 1 };
+    });
+    const charges = {
+      ...{ from: NOW - 86_400_000, to: NOW, charged: some, refunded: none, atMost: none },
+      ...{ late: none, groups, unclear: [] },
+      ...(count > 10
+        ? { unexplained: some, maybeDrives: none }
+        : { unexplained: none, maybeDrives: some }),
+    };
+    const facts = { ...look.facts, charges, unexplainedPerHour: some };
+    const key = { key_prefix: null, last_used_at: at(-2), in_use: false };
+    const checks = checksOf({
+      look: { ...look, facts },
+      known: { ...NOTHING, unknown: requests('a', 'b') },
+      openPrices: [new Big(1), new Big('2.5')],
+      ended: { read: [], left: 1 },
+      keys: [
+        { id: 'k-1', in_use: true },
+        { ...key, id: 'k-2' },
+      ] as never,
+      exact: new CliError('refused', 'No.'),
+    });
+    expect(checks).toMatchSnapshot();
+  },
+);
 
 const NAMES = { id: 'i-1', name: 'box', status: 'ACTIVE', price_per_hour_snapshot: '2' };
 const changed = (fields: object) => ({ ...NAMES, ...fields }) as AccountInstance;
@@ -57,7 +64,13 @@ test.each<Row>([
   ['an unknown request', '9', [{}], { unknown: requests('b') }],
   ['a response that is pending', '9', [{}], { inFlight: requests('a') }],
   ['an untracked instance', '9', [], { instances: [HIDDEN] }],
-  ['a terminated untracked instance', '0', [], { instances: [{ ...HIDDEN, last: undefined }] }],
+  ['an unseen untracked instance', '0', [], { instances: [{ ...HIDDEN, last: undefined }] }],
+  [
+    'an ended untracked instance',
+    '9',
+    [],
+    { instances: [{ ...HIDDEN, last: { status: 'TERMINATED' } }] },
+  ],
   ['nothing readable', 'much', [{}]],
   ['less than the cost', '1.5', [{}]],
   ['exactly the cost', '4.00', [{}, {}]],

@@ -21,56 +21,34 @@ const sum = (text: string) => {
 };
 
 describe('spendingByInstance', () => {
-  test.each([
-    ['running since before', { created_at: at(-5) }, '12.00', '1078.80'],
-    ['created in the window', { created_at: at(10) }, '2.00', '179.80'],
-    [
-      'terminated in the window',
-      { created_at: at(1), status: 'TERMINATED', terminated_at: at(3) },
-      '2.00',
-      '179.80',
-    ],
-    ['terminating: may end later', { created_at: at(9), status: 'TERMINATING' }, '3.00', '269.70'],
-    [
-      'gone: until last seen',
-      { created_at: at(1), status: 'GONE', last_seen_at: at(2) },
-      '1.00',
-      '89.90',
-    ],
-    [
-      'terminated at an unknown time',
-      { created_at: at(1), status: 'TERMINATED', unread: true },
-      null,
-      null,
-    ],
-    [
-      'stopped: until it is paid',
-      { created_at: at(1), status: 'STOPPED', paid_until: at(3) },
-      '2.00',
-      '179.80',
-    ],
+  const made = (hour: number, more: object = {}) => ({ created_at: at(hour), ...more });
+  const ended = (hour: number) => ({ status: 'TERMINATED', terminated_at: at(hour) });
+  const COSTS = { '1.00': '89.90', '2.00': '179.80', '3.00': '269.70', '12.00': '1078.80' };
+  test.each<[string, object, keyof typeof COSTS | null]>([
+    ['running since before', made(-5), '12.00'],
+    ['created in the window', made(10), '2.00'],
+    ['terminated in the window', made(1, ended(3)), '2.00'],
+    ['terminating: may end later', made(9, { status: 'TERMINATING' }), '3.00'],
+    ['gone: until last seen', made(1, { status: 'GONE', last_seen_at: at(2) }), '1.00'],
+    ['terminated at an unknown time', made(1, { status: 'TERMINATED', unread: true }), null],
+    ['stopped: until it is paid', made(1, { status: 'STOPPED', paid_until: at(3) }), '2.00'],
     [
       'terminating: until it is paid',
-      { created_at: at(1), status: 'TERMINATING', paid_until: at(3) },
+      made(1, { status: 'TERMINATING', paid_until: at(3) }),
       '2.00',
-      '179.80',
     ],
-    [
-      'terminated within a paid hour',
-      { created_at: at(1), status: 'TERMINATED', terminated_at: at(2), paid_until: at(3) },
-      '1.00',
-      '89.90',
-    ],
-    ['overdue: it still bills', { created_at: at(10), paid_until: at(11) }, '2.00', '179.80'],
+    ['terminated within a paid hour', made(1, { ...ended(2), paid_until: at(3) }), '1.00'],
+    ['overdue: it still bills', made(10, { paid_until: at(11) }), '2.00'],
     [
       'stopped when last read: it may have been started',
-      { created_at: at(10), status: 'STOPPED', paid_until: at(11), unread: true },
+      made(10, { status: 'STOPPED', paid_until: at(11), unread: true }),
       '2.00',
-      '179.80',
     ],
-    ['an unknown price', { created_at: at(10), price_per_hour_snapshot: null }, '2.00', null],
-    ['an unknown start', {}, null, null],
-  ])('%s', (_what, fields, hours, cost) => {
+    ['an unknown price', made(10, { price_per_hour_snapshot: null }), '2.00'],
+    ['an unknown start', {}, null],
+  ])('%s', (_what, fields, hours) => {
+    const isUnknown = hours === null || 'price_per_hour_snapshot' in fields;
+    const cost = isUnknown ? null : COSTS[hours];
     const [one, rest] = spendingByInstance([row('one', fields)], sum('2000'), WINDOW, NONE);
     expect(one).toMatchObject({ id: 'id-one', name: 'one', hours, cost_estimate: cost });
     expect(rest).toEqual({

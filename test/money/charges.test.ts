@@ -1,9 +1,12 @@
 import Big from 'big.js';
 import { describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import {
+  archivedCharge,
   type Chargeable,
   checkCharges,
   isChanged,
+  unreadableCharge,
   type Window,
   windowsOf,
 } from '../../src/money/charges.ts';
@@ -118,6 +121,30 @@ describe('checkCharges', () => {
   test('reports every charge if no instance or drive is known', () => {
     expect(explain(new Big('0.001'), [], WINDOW, false)?.unexplained.toFixed()).toBe('0.001');
   });
+});
+
+const TIME = new Date(NOW).toISOString();
+test.each([
+  ['TERMINATED', false, NOW],
+  ['TERMINATED', true, NOW],
+  ['ACTIVE', false, NOW],
+  ['ACTIVE', true, undefined],
+])('ends the charges of an archived %s instance, unread %s, at %s', (status, isUnread, to) => {
+  const last = { id: 'i', name: 'box', status, seen_at: TIME, version: 2 } as const;
+  const unread = { kind: 'unread', fault: new CliError('refused', 'No.') } as const;
+  expect(archivedCharge(last, isUnread ? unread : undefined).to).toBe(to);
+});
+
+test('finds the first unreadable charge in a window', () => {
+  const found = [
+    ...[{}, { type: 'REFUND' }, { type: 'DEPOSIT' }, { amount: '1' }, { status: 'PENDING' }],
+    ...['soon', NOW + 1, WINDOW.from].map((at) => ({ created_at: new Date(at).toJSON() })),
+  ].map((more) => {
+    const entry = { type: 'USAGE_CHARGE', status: 'COMPLETED', amount: 'much', created_at: TIME };
+    const entries = ['a', 'b'].map((id) => ({ ...entry, ...more, id }));
+    return unreadableCharge(WINDOW, entries)?.id ?? '-';
+  });
+  expect(found.join('')).toBe('aa---a--');
 });
 
 test.each([

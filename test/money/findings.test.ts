@@ -179,10 +179,25 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'a passed deadline of a stopped instance with a job',
     {
       instances: [instance({ ends_at: hoursOn(-3), status: 'STOPPED' })],
-      jobs: [job({ problem: PROBLEM })],
+      jobs: [job({ problem: PROBLEM }), job({ id: 'i-2' })],
     },
     'deadline_passed i-1: trainer is 3 h past its deadline; terminating it deletes the uncopied results of its job > instances reap',
     'job_x i-1: It waits. To go on > jobs x',
+  ],
+  [
+    "a passed deadline of a stopped instance beside another's job",
+    {
+      instances: [instance({ ends_at: hoursOn(-3), status: 'STOPPED' })],
+      jobs: [job({ isFollowed: true }), job({ id: 'i-2', problem: PROBLEM })],
+    },
+    'deadline_passed i-1: trainer is 3 h past its deadline > instances reap',
+  ],
+  [
+    'an enforced idle rule, though no deadline is enforced',
+    {
+      instances: [instance({ if_idle_seconds: 600 })],
+      enforcement: { ...ALL_ARMED, deadline: unarmed },
+    },
   ],
   [
     'a passed deadline',

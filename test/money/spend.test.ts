@@ -73,6 +73,9 @@ describe('the statement', () => {
   });
 
   const charge = { type: 'USAGE_CHARGE', status: 'COMPLETED', direction: 'OUTGOING' };
+  const dated = (id: string, amount: string, more: Partial<Entry> = {}) => {
+    return { ...charge, id, amount, created_at: '2026-01-02T00:00:00Z', ...more };
+  };
   const booked = (entries: readonly Entry[]) => {
     const books = openBooks({ step: 'day', from: START, to: Number.POSITIVE_INFINITY });
     for (const one of entries) books.add(one);
@@ -80,45 +83,25 @@ describe('the statement', () => {
   };
 
   test('shows an unknown type by name, and excludes it from all sums', () => {
-    const books = booked([
-      { ...charge, id: 'a', amount: '10', created_at: '2026-01-02T00:00:00Z' },
-      { ...charge, id: 'b', type: 'TAX', amount: '1.5', created_at: '2026-01-02T01:00:00Z' },
-      { ...charge, id: 'c', type: 'TAX', amount: '2.5', created_at: '2026-01-03T01:00:00Z' },
-      {
-        ...charge,
-        id: 'd',
-        direction: 'INCOMING',
-        amount: '7',
-        created_at: '2026-01-03T01:00:00Z',
-      },
-    ]);
-    const total = books.total();
+    const total = booked([
+      dated('a', '10'),
+      dated('b', '1.5', { type: 'TAX' }),
+      dated('c', '2.5', { type: 'TAX', created_at: '2026-01-03T01:00:00Z' }),
+      dated('d', '7', { direction: 'INCOMING' }),
+    ]).total();
     expect(netOf(total).toFixed()).toBe('10');
-    expect(
-      total.other.map(({ type, direction, amount: sum, count }) => [
-        type,
-        direction,
-        sum.toFixed(),
-        count,
-      ]),
-    ).toEqual([
-      ['TAX', 'OUTGOING', '4', 2],
-      ['USAGE_CHARGE', 'INCOMING', '7', 1],
+    const others = total.other.map((one) => ({ ...one, amount: one.amount.toFixed() }));
+    expect(others).toEqual([
+      { type: 'TAX', direction: 'OUTGOING', amount: '4', count: 2 },
+      { type: 'USAGE_CHARGE', direction: 'INCOMING', amount: '7', count: 1 },
     ]);
   });
 
   test('lists the transactions that the statement does not count', () => {
     const { left } = booked([
-      {
-        ...charge,
-        id: 'pending',
-        status: 'PENDING',
-        amount: '10',
-        created_at: '2026-01-02T00:00:00Z',
-      },
-      { ...charge, id: 'free', amount: 'free', created_at: '2026-01-02T00:00:00Z' },
-      { ...charge, id: 'when', amount: '1', created_at: 'yesterday' },
-      { ...charge, id: 'minus', amount: '-1', created_at: '2026-01-02T00:00:00Z' },
+      dated('pending', '10', { status: 'PENDING' }),
+      ...[dated('free', 'free'), dated('zero', '0'), dated('minus', '-1')],
+      dated('when', '1', { created_at: 'yesterday' }),
     ]);
     expect(left.notes()).toEqual(['Not counted (only COMPLETED counts): 1 PENDING.']);
     expect(left.warnings()).toEqual(['Counted with a minus sign: negative amount: 1: minus.']);
@@ -150,7 +133,7 @@ describe('the statement', () => {
   });
 
   test('starts a trimmed statement on the day of the first transaction', () => {
-    const created_at = new Date(2026, 0, 5, 12).toISOString();
+    const created_at = new Date(2026, 0, 5).toISOString();
     const books = booked([{ ...charge, id: 'a', amount: '1', created_at }]);
     const until = new Date(2026, 0, 8).getTime();
     expect(books.rows(until)).toHaveLength(7);

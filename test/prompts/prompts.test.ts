@@ -96,6 +96,7 @@ describe('cancelling a prompt', () => {
     it.each([
       ['Ctrl-C', (person: Person) => person.types('\u0003')],
       ['Ctrl-D', (person: Person) => person.types('\u0004')],
+      ['Escape', async (p: Person) => void p.stdin.emit('keypress', '', { name: 'escape' })],
       ['the end of stdin', async (person: Person) => void person.stdin.end()],
       ['the loss of stdin', async (person: Person) => void person.stdin.destroy()],
     ])(`rejects a ${name} prompt as interrupted on %s`, async (_how, leave) => {
@@ -126,10 +127,12 @@ describe('cancelling a prompt', () => {
     await refused;
   });
 
-  it('rejects a prompt immediately if stdin has ended', async () => {
+  it.each([
+    ['ended', (person: Person) => void person.stdin.end().resume()],
+    ['been destroyed', (person: Person) => void person.stdin.destroy()],
+  ])('rejects a prompt immediately if stdin has %s', async (_what, leave) => {
     const person = new Person();
-    person.stdin.end();
-    person.stdin.resume();
+    leave(person);
     await pause();
     await expect(person.prompts.confirm('Q?', true)).rejects.toMatchObject({
       failure: 'interrupted',

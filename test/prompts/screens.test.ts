@@ -27,7 +27,6 @@ const rows = (count: number) =>
 const short = (text: string) =>
   text.length < 3 ? 'Use at least\u001b[2J 3 characters.' : undefined;
 
-const LIST = ['  offer-1  1 GB', '  offer-2  2 GB', '  offer-3  3 GB'];
 const KEYS = '↑↓ navigate · ⏎ select';
 const SEARCH = `type to search · ${KEYS}`;
 const FIRST = `❯ offer-1   1 GB
@@ -35,6 +34,8 @@ const FIRST = `❯ offer-1   1 GB
   offer-3   3 GB
   offer-4   4 GB
   offer-5   5 GB`;
+const at = (place: number) =>
+  FIRST.replace('❯', ' ').replace(`  offer-${place}`, `❯ offer-${place}`);
 /** The rows of a list of eight that fit, with a mark at the cursor and at what is chosen. */
 const several = (cursor: number, chosen: readonly number[], ...below: string[]) =>
   [
@@ -90,20 +91,20 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
   ],
   [
     'a choice',
-    (prompts) => prompts.choose('Offer?', rows(3), { initial: 1 }),
+    (prompts) => prompts.choose('Offer?', rows(10), { initial: 1 }),
     [
-      ['', ['? Offer?', ...LIST, '', KEYS].join('\n').replace('  offer-2', '❯ offer-2')],
-      [DOWN, ['? Offer?', ...LIST, '', KEYS].join('\n').replace('  offer-3', '❯ offer-3')],
+      ['', `? Offer?\n${at(2)}\n\n${KEYS}`],
+      [DOWN, `? Offer?\n${at(3)}\n\n${KEYS}`],
       [ENTER, '✔ Offer? offer-3'],
     ],
     2,
   ],
   [
     'a search',
-    (prompts) => prompts.choose('Offer?', rows(12)),
+    (prompts) => prompts.choose('Offer?', [...rows(12), { name: 'another', value: 12 }]),
     [
       ['', `? Offer?\n${FIRST}\n\n${SEARCH}`],
-      ['12', `? Offer? 12\n❯ offer-12  12 GB\n\n${SEARCH}`],
+      ['12', `? Offer? 12\n❯ offer-12  12 GB\n  another\n\n${SEARCH}`],
       [ENTER, '✔ Offer? offer-12'],
     ],
     11,

@@ -31,6 +31,7 @@ test.each([
   ['ab', ['xab'], undefined, 'xab'],
   ['ab', ['xxab'], undefined, undefined],
   ['abc', ['xxxxxabc', 'abcxxxxx'], undefined, 'abcxxxxx'],
+  ['abc', ['xxxxxabc', 'yyyyyabc'], undefined, 'xxxxxabc'],
   ['', ['a'], undefined, undefined],
   ['a', [], undefined, undefined],
 ])(

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest';
 import { publicKey, sameKey } from '../../src/rules/public-key.ts';
 import { holdsPrivateKey } from '../../src/rules/secrets.ts';
 import { needs } from '../support/needs.ts';
-import { anyText, fc, runs } from '../support/random.ts';
 import { blobOf, lineOf, sshPublicKey, TYPES } from '../support/ssh-key.ts';
 
 /** A new key of each type. */
@@ -48,6 +47,7 @@ describe('a valid key', () => {
       fingerprint: expect.stringMatching(/^SHA256:[A-Za-z0-9+/]{43}$/),
     });
     expect(keptKey(`\uFEFF${line}`).comment).toBe('');
+    expect(keptKey(`${line} a\uFEFFb`).comment).toBe('a\uFEFFb');
   });
 
   test('computes the same fingerprint as ssh-keygen', needs('ssh-keygen'), () => {
@@ -169,34 +169,6 @@ describe('hostile text', () => {
         /incomplete/,
       );
     }
-  });
-
-  test('returns a verdict for damaged keys and for any text', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...TYPES),
-        fc.array(fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })), { maxLength: 5 }),
-        fc.uint8Array({ maxLength: 5 }),
-        (type, flips, tail) => {
-          const blob = Buffer.concat([blobOf(key(type)), tail]);
-          for (const [at, mask] of flips) {
-            const place = at % blob.length;
-            blob[place] = (blob[place] ?? 0) ^ mask;
-          }
-          const verdict = publicKey(lineOf(type, blob));
-          // A flip inside the key's numbers may leave the key valid.
-          if (verdict.ok) expect(verdict.value.type).toBe(type);
-          if (tail.length > 0 && flips.length === 0) expect(verdict.ok).toBe(false);
-        },
-      ),
-      { numRuns: runs(500) },
-    );
-    fc.assert(
-      fc.property(anyText(), (text) => {
-        expect(typeof publicKey(text).ok).toBe('boolean');
-        expect(typeof publicKey(`ssh-rsa ${text}`).ok).toBe('boolean');
-      }),
-    );
   });
 });
 

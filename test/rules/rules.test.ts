@@ -173,7 +173,7 @@ const ROWS: readonly (readonly [Rule<unknown>, readonly (readonly [string, unkno
       // The API document does not limit the number of decimals.
       ['0.1234567', 0.1234567],
       ...rejected(MEMORY, '0.09', '0', '-1', '1e3', '0x10', '.5', '5.', '', 'NaN', 'Infinity'),
-      ...rejected(MEMORY, '512m', 'g', '8 g', '99999999999999999999', '1000000'),
+      ...rejected(MEMORY, '512m', 'g', '8 g', '8g5', '99999999999999999999', '1000000'),
     ],
   ],
   [
@@ -194,7 +194,7 @@ const ROWS: readonly (readonly [Rule<unknown>, readonly (readonly [string, unkno
         { external_port: 8888, internal_port: 8889, protocol: 'TCP', name: 'web', is_main: true },
       ],
       ...rejected(PORT, '80:', ':80', '0:80', '80:65536', '8:1.5', '80:80-90', '1-2:3-4'),
-      ...rejected(MAPPING, '', '1:2:3', '127.0.0.1:80:80', '[::1]:80:80', '80:80,', '80:80,nam=x'),
+      ...rejected(MAPPING, '', '1:2:3', '127.0.0.1:80:80', '[::1]:80:80', '80:80,', '1:1,xname=x'),
       ...rejected(MAPPING, '80:80,name=', '80:80,main,main', '80:80,name=web,name=web'),
       ...rejected(PROTOCOL, '80:80/sctp'),
       ['80', 'to publish 80 under its own number, write 80:80'],

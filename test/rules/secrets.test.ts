@@ -60,9 +60,16 @@ test.each([
   expect([...found]).toEqual(['hunter2 x']);
 });
 
+test('keeps what can hold no secret', () => {
+  expect(masked({ image_name: [7] })).toEqual({ image_name: [7] });
+  const empty = { a: undefined, b: null, c: '' };
+  expect(maskLeaves(empty, new Set())).toEqual(empty);
+});
+
 test.each([
   ['nginx', 'nginx', []],
   ['user:token-1@registry/image', `user:${MASK}@registry/image`, ['token-1']],
+  ['token\n1@registry/image', `${MASK}@registry/image`, ['token\n1']],
   ['token-1@registry/image', `${MASK}@registry/image`, ['token-1']],
   ['https://user:short@registry/image', `https://user:${MASK}@registry/image`, []],
   ['user:p@ssword@registry/image', `user:${MASK}@registry/image`, ['p@ssword']],
@@ -80,6 +87,7 @@ test.each([
   ['metadata.x', 'sandbox', false],
   ['docker_config.run_command', 'python', true],
   ['run_command', 'python x', false],
+  ['run_command.x', 'python', false],
   ['env_vars', 'sandbox', false],
 ])('whether the secret at %s, %j, is plain: %s', (path, secret, is) => {
   expect(isPlain(path, secret)).toBe(is);

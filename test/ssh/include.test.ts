@@ -4,15 +4,15 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import {
   addInclude,
+  ensureAccepted,
   ensureIncludable,
   hostsFile,
   withoutTaken,
   writeHosts,
 } from '../../src/ssh/hosts/ssh-config.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
-import { fc, runs } from '../support/random.ts';
 
-const OURS = 'Include /state/ssh/*.conf';
+const OURS = 'Include /stäte/ssh/*.conf';
 
 let folder: string;
 let config: string;
@@ -59,34 +59,60 @@ test("names the folder or file of other profiles' hosts that it can't read or wr
   });
 });
 
+test('leaves out the host names of other profiles', async () => {
+  const warnings: string[] = [];
+  const context = {
+    folders: async () => ({ state: folder }),
+    settings: async () => ({ profile: { value: 'my.own' } }),
+    err: { warn: (_code: string, text: string) => warnings.push(text.replace(/, so it .*/, '')) },
+  } as unknown as Context;
+  const place = join(folder, 'ssh');
+  expect((await hostsFile(context)).path).toBe(join(place, 'my.own.conf'));
+  await mkdir(place);
+  for (const [name, hosts] of [
+    ['my.own.conf', 'free'],
+    ['.d.conf', 'free'],
+    ['e.conf.bak', 'free'],
+    ['a.conf', 'x\nHost box other\nHost both gpucloud-i-1'],
+    ['b.conf', 'box'],
+    ['@.c.conf', 'lab'],
+    ['x@.y.conf.z.conf', 'web'],
+    ['@environment.conf', 'ci'],
+  ] as const)
+    await writeFile(join(place, name), `Host ${hosts}\n`);
+  const entry = { name: 'box', endpoint: { id: 'i-1' } };
+  const hosts = ['gpucloud-i-1', 'box', 'lab', 'web', 'ci', 'both', 'free'];
+  expect(await withoutTaken([{ ...entry, hosts }] as never, context)).toEqual([
+    { ...entry, hosts: ['gpucloud-i-1', 'both', 'free'] },
+  ]);
+  expect(warnings).toEqual([
+    'box already connects to an instance of profile a',
+    'lab already connects to an instance of profile .c',
+    'web already connects to an instance of profile x@.y.conf.z',
+    "ci already connects to an instance of GPUCLOUD_API_KEY's account",
+  ]);
+});
+
+test('accepts the Include line without an ssh to ask', async () => {
+  const context = { start: () => Promise.reject(new Error('ENOENT')) } as unknown as Context;
+  await ensureAccepted({ path: '', include: OURS }, context);
+});
+
 describe('the Include line in ~/.ssh/config', () => {
-  test('adds the Include line once, above the unchanged content', { timeout: 60_000 }, async () => {
+  test.each([
+    ['', '\n'],
+    ['Host *\nInclude other', '\n'],
+    [`Match all\r\n\r\n# ${OURS}\r\n`, '\r\n'],
+    ['  IdentityFile ~/.ssh/id\nHost *\r\n', '\r\n'],
+    [Buffer.from([0xff, 0xc3, 10, 0, 13]), '\n'],
+  ])('adds the Include line once, above the unchanged content %j', async (content, end) => {
+    const before = Buffer.from(content);
     await mkdir(join(folder, '.ssh'));
-    const line = fc.constantFrom(
-      'Host *',
-      'Match all',
-      '  IdentityFile ~/.ssh/id',
-      'Include other',
-      `# ${OURS}`,
-      '',
-    );
-    const content = fc.oneof(
-      fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes)),
-      fc
-        .tuple(fc.array(line, { maxLength: 8 }), fc.constantFrom('\n', '\r\n'))
-        .map(([lines, end]) => Buffer.from(lines.join(end))),
-    );
-    await fc.assert(
-      fc.asyncProperty(content, async (before) => {
-        await writeFile(config, before);
-        expect(await addInclude(config, OURS)).toBe(true);
-        expect(await addInclude(config, OURS)).toBe(false);
-        const after = await readFile(config);
-        const end = before.includes('\r\n') ? '\r\n' : '\n';
-        expect(after.equals(Buffer.concat([Buffer.from(`${OURS}${end}`), before]))).toBe(true);
-      }),
-      { numRuns: runs(150) },
-    );
+    await writeFile(config, before);
+    expect(await addInclude(config, OURS)).toBe(true);
+    expect(await addInclude(config, OURS)).toBe(false);
+    const after = Buffer.concat([Buffer.from(`${OURS}${end}`), before]);
+    expect((await readFile(config)).equals(after)).toBe(true);
     expect(await readdir(join(folder, '.ssh'))).toEqual(['config']);
   });
 
@@ -95,6 +121,8 @@ describe('the Include line in ~/.ssh/config', () => {
     await writeFile(config, `Host one\n  ${OURS}\n`);
     expect(await addInclude(config, OURS)).toBe(true);
     expect(await readFile(config, 'utf8')).toBe(`${OURS}\nHost one\n  ${OURS}\n`);
+    await writeFile(config, `# My host = one\n${OURS}\n`);
+    expect(await addInclude(config, OURS)).toBe(false);
   });
 
   test('creates a missing ssh config with mode 0600', async () => {

@@ -43,6 +43,8 @@ test.each([
   [`other ssh-ed25519 AAAA\n`, false],
   [`${HASHED} ssh-ed25519 AAAA\n`, true],
   [`${HASHED.replace('5', '6')} ssh-ed25519 AAAA\n`, false],
+  [`x${HASHED} ssh-ed25519 AAAA\n`, false],
+  [`${HASHED}|x ssh-ed25519 AAAA\n`, false],
 ])('finds a stored key in %j: %s', async (text, isStored) => {
   await writeFile(knownHosts, text);
   expect(await signIn('key', true)).toBe(isStored);

@@ -18,11 +18,11 @@ test.each([
   ['a file', [file], { ...file, needs: 'nothing' }],
   ['a file that the agent holds too', [held, file], { ...file, needs: 'nothing' }],
   ['a file after a key in the agent', [{ ...held, key: B }, file], { ...file, needs: 'nothing' }],
-  ['a key in the agent', [held], byAgent],
+  ['a key in the agent', [held, { ...held, key: B }], byAgent],
   ['a locked file that the agent holds', [held, locked], { ...file, needs: 'agent' }],
   ['a locked file of another key', [held, { ...locked, key: B, file: '/b' }], byAgent],
   ['a locked file', [locked], { ...file, needs: 'passphrase' }],
-  ['a hidden public key', [{ key: B }, locked], { key: B, needs: 'nothing' }],
+  ['a hidden public key', [{ key: B }, { key: A }, locked], { key: B, needs: 'nothing' }],
 ] as const)('chooses among the private keys: %s', (_what, halves, choice) => {
   expect(chooseKey(halves)).toEqual(choice);
 });
@@ -31,6 +31,7 @@ describe('signing in to an instance', () => {
   const WORK = { id: 'k1', name: 'work', public_key: 'ssh-ed25519 AAAAwork ann@desk' };
   const HOME = { id: 'k2', name: null, public_key: 'ssh-ed25519 AAAAhome' };
   const OTHER = { id: 'k3', name: 'other', public_key: 'ssh-ed25519 AAAAother' };
+  const HIDDEN = { id: 'k9', name: 'hidden' };
   const hide = ({ id, name }: typeof WORK | typeof HOME) => ({ id, name });
 
   /** A computer with both keys' files, unless the agent holds a key. */
@@ -57,7 +58,7 @@ describe('signing in to an instance', () => {
           async list() {
             lists += 1;
             if (fault !== undefined) throw fault;
-            return [OTHER, HOME, WORK];
+            return [OTHER, HOME, WORK, HIDDEN];
           },
         },
       }),
@@ -110,6 +111,13 @@ describe('signing in to an instance', () => {
       { agent: WORK.public_key, without: `${ALL} state` },
       ['', 'agent', 'key work', 0],
     ],
+    [
+      'no key of a comment',
+      [WORK],
+      { agent: `# ${WORK.public_key}`, without: ALL },
+      ['', 'nothing', NONE, 0],
+    ],
+    ['a key that stays hidden', [HIDDEN], {}, ['', 'nothing', 'key hidden', 1]],
     ['no key', [], {}, ['', 'nothing', NONE, 0]],
     ['a key without an ID', [{ ...WORK, id: null }], {}, ['', 'nothing', NONE, 0]],
     ['no home folder', [WORK], { without: 'home' }, ['', 'nothing', NONE, 0]],

@@ -241,59 +241,32 @@ describe('shellLine', () => {
   });
 });
 
-const MISSING = 'The service returned no';
+const missing = (what: string, hint: string, ...fields: object[]) =>
+  fields.map((one) => [one, `The service returned no ${what} for the instance.`, hint] as const);
+const odd = (fields: object, shown: string, what: string, rule: string) =>
+  [
+    fields,
+    `The service returned "${shown}" as the instance's ${what}: ${rule}. Did not start ssh.`,
+    undefined,
+  ] as const;
 const HOST_RULE = 'must be an IP address, or a name of letters, digits, "." and "-"';
+const USER_RULE =
+  'must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_"';
+const NO_ADDRESS = [{ ip_address: null }, { ip_address: '' }];
+const NO_USER = [{ ssh_username: null }, { ssh_username: '' }];
+const LINE = '-'.repeat(60);
 test.each([
-  [
-    { ip_address: null },
-    `${MISSING} address for the instance.`,
-    'wait until the instance is ACTIVE: add --wait',
-  ],
-  [
-    { ip_address: '' },
-    `${MISSING} address for the instance.`,
-    'wait until the instance is ACTIVE: add --wait',
-  ],
-  [
-    { ssh_port: null },
-    `${MISSING} SSH port for the instance.`,
-    'use --port 22 for the standard port',
-  ],
-  [
-    { ssh_username: null },
-    `${MISSING} user name for the instance.`,
-    'set the user name, such as --user root',
-  ],
-  [
-    { ssh_username: '' },
-    `${MISSING} user name for the instance.`,
-    'set the user name, such as --user root',
-  ],
-  [
-    { ip_address: '-'.repeat(61) },
-    `The service returned "${'-'.repeat(60)}…" as the instance's address: ${HOST_RULE}. Did not start ssh.`,
-    undefined,
-  ],
-  [
-    { ssh_port: 65_536 },
-    'The service returned "65536" as the instance\'s SSH port: must be a whole number from 1 to 65535. Did not start ssh.',
-    undefined,
-  ],
-  [
-    { ssh_username: '-'.repeat(60) },
-    `The service returned "${'-'.repeat(60)}" as the instance's user name: must have at most 64 letters, digits, ".", "_" and "-", and start with a letter or "_". Did not start ssh.`,
-    undefined,
-  ],
+  ...missing('address', 'wait until the instance is ACTIVE: add --wait', ...NO_ADDRESS),
+  ...missing('SSH port', 'use --port 22 for the standard port', { ssh_port: null }),
+  ...missing('user name', 'set the user name, such as --user root', ...NO_USER),
+  odd({ ip_address: `${LINE}-` }, `${LINE}…`, 'address', HOST_RULE),
+  odd({ ssh_port: 65_536 }, '65536', 'SSH port', 'must be a whole number from 1 to 65535'),
+  odd({ ssh_username: LINE }, LINE, 'user name', USER_RULE),
 ])('refuses the endpoint of an instance with %j', (fields, message, hint) => {
   const sent = { id: ID, ip_address: '192.168.5.6', ssh_username: 'root', ssh_port: 22, ...fields };
   const failure = hint === undefined ? 'notUnderstood' : 'wrongState';
-  const expected = {
-    failure,
-    message,
-    hint,
-    resource: ID,
-    retryable: hint?.includes('--wait') === true,
-  };
+  const retryable = hint?.includes('--wait') === true;
+  const expected = { failure, message, hint, resource: ID, retryable };
   try {
     sshEndpoint(sent);
   } catch (error) {

@@ -24,6 +24,7 @@ const ENDPOINTS = [
   { name: 'stats', port: 10, protocol: 'udp' },
   { name: 'board', port: null, protocol: 'TCP' },
   { name: 'app', port: 6006, protocol: 'TCP' },
+  { name: 'Lab', port: 8889, protocol: 'TCP' },
 ];
 
 let world: World;
@@ -84,10 +85,10 @@ describe('the ports of a tunnel', () => {
   });
 
   test.each([
-    ['none', 'box has no endpoint with that name.', 'available: lab, app'],
-    ['metrics', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app'],
-    ['stats', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app'],
-    ['board', 'the service returned no port for this endpoint.', 'available: lab, app'],
+    ['none', 'box has no endpoint with that name.', 'available: lab, app, Lab'],
+    ['metrics', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app, Lab'],
+    ['stats', "the endpoint uses UDP, which SSH can't forward.", 'available: lab, app, Lab'],
+    ['board', 'the service returned no port for this endpoint.', 'available: lab, app, Lab'],
   ])('can not be %s', async (name, why, hint) => {
     expect(await tunnel(name)).toMatchObject({
       code: 3,
@@ -105,6 +106,7 @@ describe('the ports of a tunnel', () => {
       ...[
         { ...main, name: 'odd', port: 70_000 },
         { ...main, name: 'web', port: 8080 },
+        { ...main, name: 'late', port: 9090 },
       ],
     ];
     instance = { ...instance, connection_info: { type: 'template', secrets: {}, endpoints } };
@@ -120,7 +122,8 @@ describe('the ports of a tunnel', () => {
   });
 
   test('of an instance without endpoints need a number', async () => {
-    instance = { ...instance, connection_info: null };
+    await world.cli(['instances', 'track', ID]);
+    instance = { ...instance, name: null, connection_info: null };
     expect((await tunnel()).stderr).toBe(
       'error: box has no main endpoint.\nhint: use a port of the instance, such as 8888\n',
     );
@@ -131,6 +134,7 @@ describe('the ports of a tunnel', () => {
 const OPEN = 'debug1: Entering interactive session.';
 const LOST = 'Connection to 192.0.2.1 closed by remote host.';
 const REFUSED = 'ssh: connect to host 192.0.2.1 port 22: Connection refused';
+const CHANGED = 'Host key verification failed.';
 const DENIED = 'root@192.0.2.1: Permission denied (publickey).';
 
 const FORWARDING = 'Forwarding port 6006 of box until Ctrl-C:';
@@ -180,7 +184,9 @@ describe('a tunnel', () => {
   test('prints its link once it is open, and what ssh says before and after, once each', async () => {
     const failed = 'channel 2: open failed: connect failed: Connection refused';
     const plain = 'channel 3: open failed: connect failed';
-    await sshThat(['Welcome', OPEN, failed, failed, plain, 'Killed by signal 15.', 'hold']);
+    const others = [`A ${plain}`, 'I was Killed by signal 9.', 'Killed by signal 9. Why?'];
+    const killed = ['Killed by signal 15.', 'hold'];
+    await sshThat(['Welcome', OPEN, failed, failed, plain, ...others, ...killed]);
     const { code, stdout, stderr } = await held('0:lab');
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/\?token=\*{8}\n$/);
     const lines = stderr.split('\n');
@@ -189,6 +195,7 @@ describe('a tunnel', () => {
       lines: [
         'Welcome',
         'Forwarding port 8888 of box until Ctrl-C:',
+        ...others,
         'Nothing listens on port 8888 of box (Connection refused). Start a program on that port.',
         'Nothing listens on port 8888 of box. Start a program on that port.',
         'The token in the link is masked: --show-secrets shows it, --open opens the link.',
@@ -322,6 +329,15 @@ describe('a tunnel', () => {
       [FORWARDING, LOST, `error: Lost the tunnel: ${LOST}`, SIGN_IN],
     ],
     [
+      'whose host key changes',
+      [[OPEN, LOST], [CHANGED]],
+      [],
+      [
+        ...[FORWARDING, LOST, RECONNECTING, `error: Could not open the tunnel: ${CHANGED}`],
+        `hint: box (${ID}) has a new host key, so nothing was sent. It may have been reinstalled, or another server responds in its place. If you trust the new key, remove the old key: ssh-keygen -f HOME/state/ssh/known_hosts -R ${ID}`,
+      ],
+    ],
+    [
       'whose key is refused later',
       [[OPEN, LOST], [DENIED]],
       [],
@@ -333,7 +349,8 @@ describe('a tunnel', () => {
   ])('%s ends with 1', async (_what, calls, flags, lines) => {
     await sshThat(...calls);
     const { code, stderr } = await tunnel('0:app', ...flags);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: `${lines.join('\n')}\n` });
+    const shown = stderr.replaceAll(world.home, 'HOME');
+    expect({ code, shown }).toEqual({ code: 1, shown: `${lines.join('\n')}\n` });
     expect(await callsOfSsh()).toHaveLength(calls.length);
   });
 

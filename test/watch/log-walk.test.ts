@@ -90,19 +90,22 @@ describe('walkLog', () => {
     expect(ids(found)).toContain('e1');
   });
 
-  test('restarts a walk when pages become longer', async () => {
-    const log = logOf(40);
-    const asked: string[] = [];
-    let limit = 5;
-    const found = await walk(async (page) => {
-      asked.push(`${page} of ${limit}`);
-      const answer = pageOf(log, page, limit);
-      if (page === 2) limit = 10;
-      return answer;
-    });
-    expect(found.news).toHaveLength(40);
-    expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
-  });
+  test.each([true, false])(
+    'restarts a walk when pages become longer (told: %s)',
+    async (isTold) => {
+      const log = logOf(40);
+      const asked: string[] = [];
+      let limit = 5;
+      const found = await walk(async (page) => {
+        asked.push(`${page} of ${limit}`);
+        const { data, meta } = pageOf(log, page, limit);
+        if (page === 2) limit = 10;
+        return { data, meta: { ...meta, ...(isTold ? {} : { limit: 10 }) } };
+      });
+      expect(found.news).toHaveLength(40);
+      expect(asked.slice(0, 4)).toEqual(['1 of 5', '2 of 5', '3 of 10', '1 of 10']);
+    },
+  );
 
   test('finishes a walk even if the log shrinks at each read', async () => {
     let log = logOf(60);

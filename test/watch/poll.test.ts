@@ -60,11 +60,12 @@ test('reports later errors, with pauses up to 30 s until a read succeeds', async
 });
 
 test('waits the pause that the service requests and reports it', async () => {
-  const { turns, slept } = await turnsOf(['a', busy(120_000), busy(120_000), busy(1_000), 'b']);
+  const long = [busy(120_000), busy(120_000), busy(1_000)];
+  const { turns, slept } = await turnsOf(['a', busy(2_000), 'a', ...long, 'b']);
   // After the third fault, the program's own pause (8 s) is longer than the requested pause.
-  expect(slept).toEqual([2_000, 120_000, 120_000, 8_000, 2_000]);
+  expect(slept).toEqual([2_000, 2_000, 2_000, 120_000, 120_000, 8_000, 2_000]);
   expect(turns.map(({ pause, isRequested }) => [pause, isRequested])).toEqual([
-    [2_000, false],
+    ...Array(3).fill([2_000, false]),
     [120_000, true],
     [120_000, true],
     [8_000, false],
@@ -79,9 +80,15 @@ test('waits the longest pause requested by the failed parts of a read', async ()
   expect(slept).toEqual([90_000, 2_000]);
 });
 
-test.each([false, true])('stops a poll when the key is refused (isSeen: %s)', async (isSeen) => {
-  const unknown = new CliError('authentication', 'The key was refused.');
-  expect((await turnsOf(['a', unknown, 'b'], { isSeen })).end).toBe(unknown);
+test.each([
+  ['authentication', false],
+  ['authentication', true],
+  ['usage', true],
+  ['storage', true],
+  ['interrupted', true],
+] as const)('stops a poll after the failure %s (isSeen: %s)', async (failure, isSeen) => {
+  const final = new CliError(failure, 'No.');
+  expect((await turnsOf(['a', final, 'b'], { isSeen })).end).toBe(final);
 });
 
 describe('a permanent error', () => {

@@ -111,6 +111,9 @@ test('shows under a view how old it is, and what keeps it from being read', asyn
     { shows: busy(6) },
     { shows: 'b', faults: [busy(3)] },
     { shows: 'c', takes: 6_000 },
+    { shows: 'd', takes: 6_000 },
+    { shows: busy(3) },
+    { shows: 'e', takes: 3_000 },
   ];
   expect(await frames(reads)).toMatchSnapshot();
 });

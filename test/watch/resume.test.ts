@@ -40,7 +40,10 @@ describe('the file of --resume', () => {
   });
 
   test('names the fault of a --resume file that can not be read', async () => {
-    await writeFile(file, '');
+    await mkdir(join(folder, 'sub'));
+    await symlink(join(folder, 'sub'), file);
+    await rm(join(folder, 'sub'), { recursive: true });
+    await writeFile(join(folder, 'sub'), '');
     await expect(openResumeFile(join(file, 'x'))).rejects.toMatchObject({
       failure: 'storage',
       message: `--resume "${join(file, 'x')}": can't read the file (ENOTDIR).`,
@@ -63,9 +66,11 @@ describe('the file of --resume', () => {
     ['binary', '\u0000\ufffd\u0001'],
   ])('throws a storage error and keeps the --resume file if it is %s', async (_name, text) => {
     await writeFile(file, text);
-    await expect(openResumeFile(file)).rejects.toMatchObject({
+    const link = join(folder, 'link');
+    await symlink(file, link);
+    await expect(openResumeFile(link)).rejects.toMatchObject({
       failure: 'storage',
-      message: `--resume "${file}": the file is damaged, or --resume did not write it. The file is unchanged.`,
+      message: `--resume "${link}": the file is damaged, or --resume did not write it. The file is unchanged.`,
       hint: 'use another file, or move this file away to start again',
     });
     expect(await readFile(file, 'utf8')).toBe(text);
@@ -84,10 +89,14 @@ describe('the file of --resume', () => {
   });
 
   test("warns about repeated events if the --resume file can't be written", async () => {
-    const resume = await openResumeFile(file);
+    await writeFile(file, '');
+    const link = join(folder, 'link');
+    await symlink(file, link);
+    const resume = await openResumeFile(link);
     await rm(folder, { recursive: true });
     await expect(resume.save(new Map([['a', cursor]]))).rejects.toMatchObject({
       failure: 'storage',
+      message: `--resume "${link}": could not save your position (ENOENT).`,
       hint: 'the next run repeats events since the last save',
     });
   });

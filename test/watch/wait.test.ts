@@ -189,6 +189,9 @@ describe('a pause that the service requests', () => {
     const onFault = (_fault: CliError, _elapsed: number, pause: number) => void told.push(pause);
     await waiting(['CREATING', busy(30_000), unreachable, 'ACTIVE'], { onFault });
     expect(told).toEqual([30_000, 4_000]);
+    const faults = [unreachable, unreachable, unreachable];
+    await waiting(['CREATING', ...faults, 'ACTIVE'], { onFault, timeout: 10_000 });
+    expect(told.slice(2)).toEqual([2_000, 4_000, 2_000]);
   });
 
   test('stops a requested pause on an interrupt', async () => {
@@ -242,6 +245,10 @@ describe('waiting for an additional check', () => {
     const { outcome } = await waiting(['ACTIVE'], { also: also() });
     expect(outcome).toMatchObject({
       message: 'The instance is ACTIVE, but SSH did not respond after 1 min.',
+    });
+    const never = await waiting(['CREATING'], { also: also() });
+    expect(never.outcome).toMatchObject({
+      message: 'The instance is not ACTIVE after 1 min; it was last seen CREATING.',
     });
   });
 });

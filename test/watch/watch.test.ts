@@ -305,6 +305,7 @@ describe('--watch when not in a terminal', () => {
   test('reports an empty list once with --watch', async () => {
     const { stderr } = await watched([[], [], []], ['-o', 'table']);
     expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect((await watched([[], []], ['-o', 'tsv'])).stderr).toBe('');
   });
 
   test.each([[['--sort', 'name']], [['--interval', '499ms']], [['--interval', '0s']]])(

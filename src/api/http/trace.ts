@@ -25,7 +25,7 @@ export function createTracer(
     trace(shortened(`${mark} ${line}`, MOST_CHARACTERS));
   };
   const body = (mark: string, text: string | undefined) => {
-    if (text === undefined || text === '') return;
+    if (!text) return;
     let shown: string;
     try {
       shown = JSON.stringify(masked(JSON.parse(text), secrets));

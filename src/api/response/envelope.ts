@@ -100,11 +100,10 @@ function completed(
   const limit = totals.limit ?? requested.limit;
   const seen = Math.max(0, page - 1) * limit + length;
   const total = totals.total ?? seen;
-  const pages =
-    totals.total === undefined || totals.total === null
-      ? page + (length === limit ? 1 : length === 0 ? -1 : 0)
-      : Math.ceil(total / Math.max(1, limit));
   const isCounted = totals.total != null;
+  const pages = isCounted
+    ? Math.ceil(total / Math.max(1, limit))
+    : page + (length === limit ? 1 : length === 0 ? -1 : 0);
   return { total, isCounted, page, limit, total_pages: totals.total_pages ?? Math.max(0, pages) };
 }
 

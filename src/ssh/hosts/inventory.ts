@@ -68,7 +68,7 @@ async function ansible(hosts: readonly InventoryHost[]): Promise<string> {
       continue;
     }
     const short = groupName(offer.name ?? offer.id);
-    const isTaken = groups.has(short) && groups.get(short)?.offer !== offer.id;
+    const isTaken = (groups.get(short)?.offer ?? offer.id) !== offer.id;
     const group = isTaken ? groupName(`${offer.name} ${offer.id}`) : short;
     const found = groups.get(group) ?? { offer: offer.id, hosts: {} };
     found.hosts[key] = ansibleVars(one);

@@ -148,6 +148,28 @@ describe('the charges check', () => {
     expect(await check()).toMatchObject({ code: 5, result: 'finding' });
   });
 
+  test('counts an ended instance once that a drive still names', async () => {
+    const id = await seenOnce();
+    const end = { status: 'TERMINATED', terminated_at: service.ago(0) };
+    Object.assign(service.instances.get(id) ?? {}, end);
+    await world.cli(['instances', 'list']);
+    service.instances.delete(id);
+    service.drive('data', { status: 'IN_USE', current_instance_id: id, price_per_hour: '0' });
+    for (let n = 0; n < 48; n += 1)
+      service.transaction('USAGE_CHARGE', '89.90', (n % 24) * HOUR + MINUTE);
+    expect(await check()).toMatchObject({ code: 10, result: 'unknown' });
+  });
+
+  test('explains charges by a terminated instance that is unreadable now', async () => {
+    const id = await seenOnce();
+    const end = { status: 'TERMINATED', terminated_at: service.ago(HOUR) };
+    Object.assign(service.instances.get(id) ?? {}, end);
+    await world.cli(['instances', 'list']);
+    service.broken.set(`/instances/${id}`, no(500, 'No'));
+    service.transaction('USAGE_CHARGE', '89.90', 2 * HOUR);
+    expect(await check()).toMatchObject({ result: 'ok' });
+  });
+
   test.each(['untracked', 'tracked'])(
     'does not explain charges by a %s instance that the service no longer finds',
     async (how) => {

@@ -198,6 +198,13 @@ test('accepts an instance that another process rents during the audit', async ()
   expect(await at.resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
 });
 
+test('takes no terminated instance of a drive for a rental', async () => {
+  const id = at.running({ status: 'TERMINATED' });
+  service.drive('data', { status: 'IN_USE', current_instance_id: id });
+  await world.cli(['instances', 'list']);
+  expect(await at.resultOf('rented_elsewhere')).toMatchObject({ code: 0, result: 'ok' });
+});
+
 test("returns unknown if an instance attached to a drive can't be read", async () => {
   const id = at.running();
   const drive = service.drive('data', { status: 'IN_USE', current_instance_id: id });

@@ -17,6 +17,7 @@ function here(...parts: [number, number, number, ...number[]]): string {
 describe('moments', () => {
   it.each([
     ['2026-01-31T18:00Z', '2026-01-31T18:00:00.000Z'],
+    ['2026-12-31T23:59:59Z', '2026-12-31T23:59:59.000Z'],
     ['2026-01-31T18:00:05Z', '2026-01-31T18:00:05.000Z'],
     ['2026-01-31T18:00:05.1234567Z', '2026-01-31T18:00:05.123Z'],
     ['2026-01-31T18:00:05.5Z', '2026-01-31T18:00:05.500Z'],
@@ -47,6 +48,7 @@ describe('moments', () => {
     ['2026-01-00T10:00Z', 'there is no such day'],
     ['2026-01-01T24:00Z', 'there is no such time of day'],
     ['2026-01-01T10:60Z', 'there is no such time of day'],
+    ['2026-01-01T10:00:60Z', 'there is no such time of day'],
   ])('rejects the time %s: %s', (text, rule) => {
     expect(at(since, text)).toBe(rule);
   });
@@ -58,6 +60,7 @@ describe('moments', () => {
     '-7d',
     '01.02.2026',
     '2026-1-1',
+    'x2026-01-01',
     '1767225600',
     '2026-01-31T18',
     ' 7d',

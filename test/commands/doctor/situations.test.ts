@@ -244,7 +244,7 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
       "convert it: openssl x509 -inform der -in '$HOME/extra ca' -out '$HOME/extra ca.pem'",
     ),
   ],
-  ['a text', authorities('a certificate\n'), extra('contains no PEM certificate')],
+  ['a text', authorities('0 certificates\n'), extra('contains no PEM certificate')],
   ['a cut certificate', authorities(CERTIFICATE.slice(0, 200)), extra('has a damaged certificate')],
   ['a key', authorities('-----BEGIN PRIVATE KEY-----\n'), extra('contains no PEM certificate')],
   ['an empty file of certificates', authorities(''), extra('is empty')],

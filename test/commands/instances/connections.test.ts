@@ -10,27 +10,23 @@ const ID = '3f0c5d9e-1111-4222-8333-444455556666';
 const TOKEN = 'f00dfeedf00dfeed';
 
 const TEMPLATES = [
+  { id: 'tpl-0', endpoints: [] },
   {
     id: 'tpl-1',
     slug: 'jupyter',
     name: 'Jupyter',
     endpoints: [
       {
-        name: 'lab',
-        port: 8888,
-        is_main: true,
-        protocol: 'TCP',
+        ...{ name: 'lab', port: 8888, is_main: true, protocol: 'TCP' },
         url_template: 'http://{ip}:{port}/?token={{secrets.TOKEN}}',
       },
       {
-        name: 'board',
-        port: 6006,
-        is_main: false,
-        protocol: 'TCP',
+        ...{ name: 'board', port: 6006, is_main: false, protocol: 'TCP' },
         url_template: 'http://${ip}:6006/{MISSING}',
       },
     ],
   },
+  { id: 'tpl-2', slug: 'other', name: 'Other', endpoints: [] },
 ];
 
 /** Creates a service with one instance and the test's connection data. */
@@ -156,6 +152,12 @@ describe('instances endpoints', () => {
   });
 });
 
+test('prefers the url of an endpoint to its other links', () => {
+  const endpoints = [{ href: 'https://c/', link: 'https://b/', url: 'https://a/' }];
+  const [found] = endpointsOf({ id: ID, status: 'ACTIVE', connection_info: { endpoints } });
+  expect(found?.url).toBe('https://a/');
+});
+
 describe('link patterns in instances endpoints', () => {
   const values = { ip: '1.2.3.4', port: 80, secrets: { KEY: 'a b&c', n: 5, nested: {} } };
 
@@ -170,6 +172,7 @@ describe('link patterns in instances endpoints', () => {
     ['{unknown}', undefined],
     ['{nested}', undefined],
     ['{toString}', undefined],
+    ['{a.secrets.KEY}', undefined],
   ])('converts the link pattern %s to %s', (pattern, filled) => {
     expect(fillTemplate(pattern, values)).toBe(filled);
   });
@@ -186,7 +189,7 @@ describe('link patterns in instances endpoints', () => {
 test('never cuts a link or a secret in a terminal', async () => {
   const long = 'f00d'.repeat(20);
   const connection_info = { type: 'template', endpoints: [], secrets: { TOKEN: long } };
-  const application_template = { id: 'tpl-1' };
+  const application_template = { name: 'Jupyter' };
   world = use(await serviceWith({ application_template, connection_info }));
   const terminal = { terminal: true, columns: 40 };
   await world.cli(['instances', 'endpoints', ID, '--show-secrets'], terminal);

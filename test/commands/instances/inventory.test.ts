@@ -8,6 +8,7 @@ import { ok } from '../../support/service.ts';
 const A = '3f0c5d9e-1111-4222-8333-444455556666';
 const B = '7a1b2c3d-1111-4222-8333-444455556666';
 const C = '9c0d1e2f-1111-4222-8333-444455556666';
+const D = 'ad0d1e2f-1111-4222-8333-444455556666';
 const PAIR = { id: 'offer-pair', name: 'RTX 4090 ×2', gpu_count: 2 };
 const NO_CARD = { id: 'offer-cpu', name: 'CPU', gpu_count: 0 };
 
@@ -55,6 +56,7 @@ const options = (id: string) =>
 test('prints an Ansible group per offer inside the group gpucloud', async () => {
   await open(
     { id: A, name: 'no' },
+    { id: D, name: 'offer_x' },
     { id: B, name: 'b.example', ssh_port: 2200, offer: { id: 'one', name: 'A100' } },
     { id: C, name: 'alone', offer: null },
   );
@@ -67,12 +69,15 @@ test('prints an Ansible group per offer inside the group gpucloud', async () => 
     gpucloud_gpus: 1,
     ...more,
   });
+  const pair = (id: string) => host(id, { gpucloud_gpus: 2 });
   const printed = await text();
   expect(parse(printed)).toEqual({
     gpucloud: {
       children: {
         offer_a100: { hosts: { 'b.example': host(B, { ansible_port: 2200 }) } },
-        offer_rtx_4090_2: { hosts: { no: host(A, { gpucloud_gpus: 2 }) } },
+        offer_rtx_4090_2: {
+          hosts: { no: pair(A), [D]: pair(D) },
+        },
       },
       hosts: { alone: host(C) },
     },

@@ -360,6 +360,14 @@ describe('the arguments of ssh and scp', () => {
       ['ssh', ID, '--ssh-option', '-x'],
       '--ssh-option "-x": must be Key=value, such as ServerAliveInterval=30',
     ],
+    [
+      ['ssh', ID, '--ssh-arg', 'a-x'],
+      '--ssh-arg "a-x": must start with "-"; add a value without a space, as in -Jjump.example',
+    ],
+    [
+      ['ssh', ID, '--ssh-option', '-oA=1'],
+      '--ssh-option "-oA=1": must be Key=value, such as ServerAliveInterval=30',
+    ],
     [['ssh', ID, '--identity', 'no/key'], '--identity "no/key": can\'t read the file (ENOENT)'],
     [['ssh', ID, '--identity', ''], '--identity "": is a folder, not a file'],
     [['ssh', ID, '--identity', '/'], '--identity "/": is a folder, not a file'],

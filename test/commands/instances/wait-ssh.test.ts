@@ -11,10 +11,15 @@ describe('instances wait --for ssh', () => {
     ['a banner', 'SSH-2.0-Test\r\n', true],
     ['lines before the banner', 'Welcome\r\nSSH-2.0-Test\r\n', true],
     ['another protocol', 'HTTP/1.1 400 Bad Request\r\n\r\n', false],
+    ['another protocol that names SSH', 'HTTP SSH-2.0\r\n', false],
     ['no data', '', false],
   ])('recognizes an SSH server by its banner: %s', async (_what, said, answers) => {
     const { createServer } = await import('node:net');
-    const server = createServer((socket) => socket.end(said));
+    const server = createServer((socket) => {
+      socket.setNoDelay(true);
+      socket.write(said.slice(0, 3));
+      setTimeout(() => socket.end(said.slice(3)), 20);
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
     const place = { host: '127.0.0.1', port };
