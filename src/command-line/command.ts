@@ -121,7 +121,7 @@ class StrictCommand extends Command {
       throw usageError(`missing argument: ${missing?.name()}`, `usage: ${this.usageLine()}`);
     }
     if (code === 'commander.excessArguments') throw this.tooMany();
-    const [words = '', suggestion = ''] = message.replace(/^error: /, '').split('\n(Did ');
+    const [words = '', suggestion = ''] = message.replace('error: ', '').split('\n(Did ');
     const suggested = suggestion.replace(/^you mean (one of )?|\?\)$/g, '').split(', ');
     if (code === 'commander.unknownCommand') {
       const [path, word = ''] = [pathOf(this), this.args[0]];
@@ -135,7 +135,7 @@ class StrictCommand extends Command {
         )
       );
     }
-    const flag = /^unknown option '(--?[a-zA-Z_-]+)/.exec(words)?.[1];
+    const flag = /unknown option '(--?[a-zA-Z_-]+)/.exec(words)?.[1];
     const instead = flag && foreignFlag(pathOf(this).split(' ').slice(1).join(' '), flag);
     if (instead) throw usageError(`unknown option '${flag}'`, instead);
     const begun = flag?.startsWith('--')
@@ -145,7 +145,7 @@ class StrictCommand extends Command {
       throw usageError(`unknown option '${flag}'`, `did you mean ${begun.join(' or ')}?`);
     }
     // Omits an unknown flag's value, since it may be a secret.
-    const what = words.replace(/^(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
+    const what = words.replace(/(unknown option '[^'=]+)=[^']*'/, "$1'").replaceAll('\n', ' ');
     const help =
       code === 'commander.unknownOption' ? `"${pathOf(this)} --help" lists the options` : undefined;
     throw usageError(what, didYouMean(suggested) ?? help);
@@ -181,7 +181,7 @@ class StrictCommand extends Command {
     const whole = `${value} ${extra}`;
     if (option?.required) return accepts(option, whole) ? shellLine([flag, whole]) : undefined;
     const argument = this.registeredArguments.at(-1);
-    const isLast = value !== '' && value === this.args[this.registeredArguments.length - 1];
+    const isLast = before === this.args[this.registeredArguments.length - 1];
     return isLast && argument && accepts(argument, whole) ? shellLine([whole]) : undefined;
   }
 

@@ -29,7 +29,7 @@ export const helpStyle = (
 
   /** Shows an optional value after `=` (see StrictCommand): `--wait[=target]`. */
   optionTerm(option: Option): string {
-    return option.optional ? option.flags.replace(/ \[(.+)]$/, '[=$1]') : option.flags;
+    return option.optional ? option.flags.replace(/ \[(.+)]/, '[=$1]') : option.flags;
   },
 
   /**
@@ -55,7 +55,7 @@ All of them: gpucloud help options`;
  */
 function ownHelp(command: AnyCommand, helper: Help): string {
   const own: Help = Object.create(helper);
-  own.visibleOptions = (of) => helper.visibleOptions(of).filter(isOwn);
+  own.visibleOptions = () => helper.visibleOptions(command).filter(isOwn);
   return Help.prototype.formatHelp.call(own, command, own).trimEnd();
 }
 
@@ -79,7 +79,7 @@ const STEPS = [
 ] as const;
 
 /** Narrower text beside a command is hard to read. */
-const NARROW = 24;
+const NARROW = 30;
 
 /** Formats the screen of a bare `gpucloud`, which fits into 24 lines: names without summaries. */
 export function firstScreen(root: AnyCommand, cells: number): string {

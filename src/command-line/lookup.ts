@@ -51,7 +51,7 @@ export async function findOne<T extends Named>(typed: string, lookup: Lookup<T>)
   if (first === undefined) {
     throw new CliError(
       'notFound',
-      `${lookup.flag} "${typed}": no ${lookup.what.replace(/^an? /, '')} has that name or ID.`,
+      `${lookup.flag} "${typed}": no ${lookup.what.replace(/an? /, '')} has that name or ID.`,
       { hint: meant(typed, items, lookup), resource: typed },
     );
   }
@@ -76,7 +76,7 @@ function meant<T extends Named>(typed: string, items: readonly T[], lookup: Look
   if (near !== undefined) return `did you mean "${near}"? List all: ${lookup.hint}`;
   if (items.length === 0 || items.length > MOST_NAMED) return lookup.hint;
   const names = items.map(({ id, name }) => name ?? id).join(', ');
-  const kind = lookup.what.replace(/^an? /, '');
+  const kind = lookup.what.replace(/an? /, '');
   return `existing ${kind}s: ${names}. List all: ${lookup.hint}`;
 }
 

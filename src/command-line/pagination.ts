@@ -40,6 +40,6 @@ export function noteOtherPages(page: OnePage, { out, err }: Context): void {
   else err.note(text);
 }
 
-function pastEnd({ meta: { page, total, total_pages: pages }, rows }: OnePage): string | undefined {
-  return rows > 0 || total === 0 || page <= pages ? undefined : `Page ${page} is past the end.`;
+function pastEnd({ meta: { page, total }, rows }: OnePage): string | undefined {
+  return rows > 0 || total === 0 ? undefined : `Page ${page} is past the end.`;
 }

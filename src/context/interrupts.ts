@@ -8,9 +8,7 @@ import type { Interrupts } from './contract.ts';
 export function leavingOf({ first, second }: Interrupts): AbortSignal {
   const leaving = new AbortController();
   const unlessCtrlC = () => {
-    const { reason } = first;
-    const isCtrlC = reason instanceof CliError && reason.failure === 'interrupted';
-    if (!isCtrlC) leaving.abort(reason);
+    if (first.reason.failure !== 'interrupted') leaving.abort(first.reason);
   };
   if (first.aborted) unlessCtrlC();
   else first.addEventListener('abort', unlessCtrlC, { once: true });

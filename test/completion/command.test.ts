@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
@@ -20,6 +20,11 @@ describe('completion SHELL', () => {
     expect(stdout === (await committed(shell)) || `completions/ is stale: npm run generate`).toBe(
       true,
     );
+  });
+
+  test.each(['--output=table', '--quiet'])('prints the script with %s', async (flag) => {
+    const { stdout } = await world.cli(['completion', 'bash', flag]);
+    expect(stdout).toBe(flag === '--quiet' ? 'bash\n' : await committed('bash'));
   });
 
   test('prints the script as a field of --json', async () => {
@@ -129,7 +134,10 @@ describe('completion SHELL --install', () => {
     await writeFile(join(bin, shell), script, { mode: 0o755 });
     const env = { HOME: world.home, PATH: `${bin}:/usr/bin:/bin` };
     const rc = join(world.home, `.${shell}rc`);
-    await writeFile(rc, 'umask 022');
+    // The file of zsh is a symlink into another folder, and ends with a line break.
+    const target = shell === 'zsh' ? join(bin, 'zshrc') : rc;
+    if (target !== rc) await symlink(target, rc);
+    await writeFile(rc, target === rc ? 'umask 022' : 'umask 022\n');
     const { code, stderr } = await world.cli(['completion', shell, '--install'], { env });
     expect(code).toBe(0);
     const file = / (\/\S+)$/m.exec(stderr)?.[1] ?? '';
@@ -142,7 +150,8 @@ describe('completion SHELL --install', () => {
       `${isAsked ? `Removed the line that loads the script from ${rc}.\n` : ''}Removed ${file}.\n`,
     );
     expect(await readFile(rc, 'utf8')).toBe(isAsked ? 'umask 022\n' : (line ?? 'umask 022'));
-    expect((await stat(rc)).mode & 0o777).toBe(0o640);
+    expect((await lstat(target)).mode & 0o777).toBe(0o640);
+    expect(await realpath(rc)).toBe(target);
     const again = await world.cli(['completion', shell, '--uninstall'], { env });
     expect(again.stderr).toBe(`Not installed: ${file}\n`);
   });
@@ -217,7 +226,7 @@ describe('completion SHELL --uninstall', () => {
       const first = await world.cli(uninstall, { env });
       expect(first.code).toBe(0);
       expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
-      await expect(stat(file)).rejects.toThrow('ENOENT');
+      await expect(lstat(file)).rejects.toThrow('ENOENT');
       const again = await world.cli(uninstall, { env });
       expect(again.code).toBe(0);
       expect(JSON.parse(again.stdout)).toEqual({ shell, file, changed: false });

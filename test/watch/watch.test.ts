@@ -103,7 +103,7 @@ describe('--watch in a terminal', () => {
   const ID = '00000000-1111-4222-8333-444455556666';
 
   test.each([
-    ['drives list'],
+    ['drives list --sort name'],
     ['instances list'],
     ['instances list --all'],
     [`instances get ${ID}`],

@@ -39,7 +39,7 @@ export function referenceOf(root: AnyCommand) {
   const groups = root.createHelp().visibleCommands(root);
   return {
     name: root.name(),
-    version: String(root.version()).replace(/^\S+ /, ''),
+    version: String(root.version()).replace(/\S+ /, ''),
     summary: root.description(),
     groups: groups.map(groupOf),
     commands: commandsOf(root, root),
@@ -62,7 +62,7 @@ export function groupOf(group: AnyCommand) {
     name: group.name(),
     aliases: group.aliases(),
     summary: group.summary(),
-    heading: group.helpGroup().replace(/:$/, ''),
+    heading: group.helpGroup().replace(':', ''),
   };
 }
 
@@ -183,7 +183,7 @@ function defaultOf(described: {
   readonly defaultValueDescription?: string | undefined;
 }): string | null {
   const { description, defaultValue: value, defaultValueDescription } = described;
-  const inWords = defaultValueDescription ?? /\(default: (.+)\)$/.exec(description)?.[1];
+  const inWords = defaultValueDescription ?? /\(default: (.+)\)/.exec(description)?.[1];
   if (inWords !== undefined) return inWords;
   return typeof value === 'string' ? value : null;
 }

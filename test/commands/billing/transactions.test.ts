@@ -123,10 +123,10 @@ describe('billing transactions, a page', () => {
   });
 
   it('sends undocumented types and prints a note', async () => {
-    const world = await worldOf({ rows: [row(1, { type: 'FEE' })] });
-    const { stderr, requests } = await world.cli(list('--type', 'fee', '-o', 'id'));
-    expect(stderr).toBe('Sending an undocumented type: FEE.\n');
-    expect(sent(requests)).toEqual(['GET /billing/transactions?type=FEE']);
+    const world = await worldOf({ rows: [row(1, { type: 'RUNNING' })] });
+    const { stderr, requests } = await world.cli(list('--type', 'running', '-o', 'id'));
+    expect(stderr).toBe('Sending an undocumented type: RUNNING.\n');
+    expect(sent(requests)).toEqual(['GET /billing/transactions?type=RUNNING']);
   });
 });
 
