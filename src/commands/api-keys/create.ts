@@ -59,9 +59,9 @@ export const create = verb({
           'save the secret in a profile, with the current base URL',
         ).conflicts('keyFile'),
       ),
-  async run(context, typed, flags) {
-    refuseSecret('NAME', typed);
-    const name = checked('NAME', typed, apiKeyName);
+  async run(context, name, flags) {
+    refuseSecret('NAME', name);
+    checked('NAME', name, apiKeyName);
     const isKept = flags.keyFile !== undefined || flags.saveProfile !== undefined;
     checkColumns(isKept ? keyView : newKeyView, context.flags);
     if (!isKept) refuseLosing(context);

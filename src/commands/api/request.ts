@@ -90,7 +90,7 @@ function refuseLosing(method: string, path: string, context: Context): void {
 
 /** Whether the response contains the secret of a new API key. */
 export function createsKey({ method, path }: Pick<RawRequest, 'method' | 'path'>): boolean {
-  return method !== 'GET' && method !== 'HEAD' && segmentsOf(path).at(-1) === 'api-keys';
+  return method === 'POST' && segmentsOf(path).at(-1) === 'api-keys';
 }
 
 function refusePages(input: ApiInput, method: string, path: string): void {

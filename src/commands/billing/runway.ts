@@ -100,10 +100,10 @@ export function doubtOf(facts: MoneyFacts, failBelow: Limit): CliError | undefin
 }
 
 /** Throws CliError('notUnderstood') if the report lacks an amount that the service should show. */
-function assertReadable({ user, unreadable }: AccountReading, { balance, burn }: MoneyFacts): void {
+function assertReadable({ unreadable }: AccountReading, { balance, burn }: MoneyFacts): void {
   const unpriced = burn.uncounted.find(({ why }) => why === 'price')?.item;
   const missing =
-    user !== undefined && balance === undefined
+    balance === undefined
       ? 'The service returned no readable balance'
       : unpriced !== undefined
         ? `The price of ${unpriced.name} is unknown`
@@ -157,8 +157,8 @@ const runwayView: View<Runway> = {
 
 function lastsText(report: Runway): string {
   const { hours_left: hours, runs_out_at: end, as_of: now, balance, unread, burn } = report;
-  if (end !== null) return spanText(Math.floor((Date.parse(end) - Date.parse(now)) / 1000));
-  if (hours !== null) return spanText(Math.floor(Number(hours) * 3600));
+  if (end !== null) return spanText((Date.parse(end) - Date.parse(now)) / 1000);
+  if (hours !== null) return spanText(Number(hours) * 3600);
   const isUnsure = unread.length > 0 || burn.not_counted.length > 0 || burn.per_hour === null;
   if (balance === null || isUnsure) return 'unknown';
   return 'no known costs';

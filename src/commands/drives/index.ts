@@ -191,9 +191,7 @@ async function confirmResize(before: Drive, size: number, context: Context): Pro
  */
 function bodyOf({ name, size }: Changes, before: Drive): { name: string; size_gb: number } {
   const kept = { name: name ?? before.name, size_gb: size ?? before.size_gb };
-  if (typeof kept.name !== 'string' || kept.name.trim() === '') {
-    throw unread(before, 'name', '--name');
-  }
+  if (typeof kept.name !== 'string') throw unread(before, 'name', '--name');
   if (typeof kept.size_gb !== 'number') throw unread(before, 'size', '--size');
   return { name: kept.name, size_gb: kept.size_gb };
 }

@@ -4,7 +4,7 @@ import type { Group } from '../../command-line/group.ts';
 import { checked, oneOf, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
-import { CliError, ensureCliError } from '../../errors.ts';
+import { ensureCliError } from '../../errors.ts';
 import { commandLines } from '../../output/shell-line.ts';
 import { kopecksText, money, roublesText } from '../../rules/money.ts';
 import { instanceName } from '../../rules/names.ts';
@@ -235,7 +235,7 @@ async function loopbackAddress(context: Context): Promise<string | undefined> {
     return baseUrl !== undefined && isLoopback(baseUrl.value) ? baseUrl.value : undefined;
   } catch (error) {
     // The sandbox needs no profile, so a damaged one stops nothing unless --profile names it.
-    if (error instanceof CliError && context.flags.profile === undefined) return undefined;
+    if (context.flags.profile === undefined) return undefined;
     throw error;
   }
 }

@@ -126,7 +126,7 @@ function reasonOf(report: string): string | undefined {
 function done(step: TourStep, code: number, reason?: string): void {
   if (code === 0) return;
   const ended = INTERRUPTS.find((name) => FAILURES[name].exit === code);
-  const why = ended !== undefined || reason === undefined ? '.' : `: ${reason}`;
+  const why = reason === undefined ? '.' : `: ${reason}`;
   throw new CliError(ended ?? 'refused', `The tour stopped at "${lineOf(step)}"${why}`);
 }
 

@@ -323,10 +323,9 @@ function lastsOf(status: Overview, now: number): Pick<Fact, 'text' | 'colour'> {
     const isIdle = why === 'nothing_is_spent' && rows.every(({ bills }) => bills === false);
     return { text: isIdle ? 'no known costs' : '' };
   }
-  const seconds = Math.floor(Number(hours) * 3600);
   const more = isAboveZero(status.charges?.unexplained) ? ' plus unexplained charges' : '';
   const until = end === null ? '' : `, until ${minuteText(Date.parse(end))}`;
-  const left = end === null ? seconds : Math.floor((Date.parse(end) - now) / 1000);
+  const left = end === null ? Number(hours) * 3600 : (Date.parse(end) - now) / 1000;
   return {
     text: left <= 0 ? 'used up' : `${spanText(left)}${until}, at this rate${more}`,
     colour: left < 24 * 3600 ? 'red' : undefined,

@@ -188,26 +188,35 @@ describe('create', () => {
     expect(failed.stderr).not.toContain(SECRET);
   });
 
-  test('does not overwrite a profile that another program has changed', async () => {
-    world = await createWorld({
-      handler: async ({ path }) => {
-        if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
+  test.each(['address', 'key'])(
+    'does not overwrite a profile whose %s has changed',
+    async (what) => {
+      const own = () => (what === 'key' ? world.service.url : 'https://x.example');
+      world = await createWorld({
+        handler: async ({ path }) => {
+          if (path === '/users/me') return { status: 200, body: { data: { id: 'u1' } } };
+          await mkdir(join(world.home, 'config'), { recursive: true });
+          await writeFile(
+            join(world.home, 'config/config.json'),
+            JSON.stringify({
+              profiles: { work: { base_url: own(), api_key: 'theirs' } },
+            }),
+          );
+          return { status: 201, body: { data: { id: 'k', name: 'ci', secret_key: SECRET } } };
+        },
+      });
+      if (what === 'key') {
         await mkdir(join(world.home, 'config'), { recursive: true });
-        await writeFile(
-          join(world.home, 'config/config.json'),
-          JSON.stringify({
-            profiles: { work: { base_url: 'https://x.example', api_key: 'theirs' } },
-          }),
-        );
-        return { status: 201, body: { data: { id: 'k', name: 'ci', secret_key: SECRET } } };
-      },
-    });
-    const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
-    expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
-    const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
-    expect(config).toContain('theirs');
-    expect(config).not.toContain(SECRET);
-  });
+        const before = { profiles: { work: { base_url: own() } } };
+        await writeFile(join(world.home, 'config/config.json'), JSON.stringify(before));
+      }
+      const result = await world.cli(['api-keys', 'create', 'ci', '--save-profile', 'work']);
+      expect(result).toMatchObject({ code: 9, stdout: `${SECRET}\n` });
+      const config = await readFile(join(world.home, 'config/config.json'), 'utf8');
+      expect(config).toContain('theirs');
+      expect(config).not.toContain(SECRET);
+    },
+  );
 
   test('waits for the response after the first Ctrl-C, and stops waiting at the second', async () => {
     const [first, second] = [new AbortController(), new AbortController()];

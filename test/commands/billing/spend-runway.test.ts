@@ -125,6 +125,7 @@ describe('billing spend', () => {
 
   test('reports an empty period, and prints [] with --json', async () => {
     await world.cli(['billing', 'spend']);
+    await world.cli(['billing', 'spend'], { terminal: true, columns: 64 });
     expect((await spend()).stdout).toBe('[]\n');
   });
 
@@ -189,6 +190,8 @@ describe('billing spend', () => {
 
   test('rejects a --since in the future', async () => {
     await world.cli(['billing', 'spend', '--since', '2030-01-01']);
+    const now = new Date(world.clock.now()).toISOString();
+    expect((await world.cli(['billing', 'spend', '--since', now])).code).toBe(0);
   });
 
   test('exits with 130 on Ctrl-C during a long history, and prints nothing to stdout', async () => {
@@ -289,6 +292,7 @@ describe('billing runway', () => {
     await runway();
     service.balance = null;
     expect((await runway()).code).toBe(10);
+    await world.cli(['billing', 'runway']);
     service.balance = '10000.00';
     service.broken.set('/storage/drives', 'hangUp');
     await runway();
@@ -308,7 +312,8 @@ describe('billing runway', () => {
   });
 
   test('exits with 10 if a price is unknown, except for a limit in roubles', async () => {
-    await known(service.instance('mute', { price_per_hour_snapshot: null }));
+    for (const name of ['mute', 'dumb'])
+      await known(service.instance(name, { price_per_hour_snapshot: null }));
     expect((await runway('--fail-below', '24h')).code).toBe(10);
     expect((await runway('--fail-below', '500')).code).toBe(0);
     await world.cli(['billing', 'runway']);

@@ -72,6 +72,7 @@ describe('doctor', () => {
       ['doctor', '-o', 'csv', '--columns', 'id,status', '--no-header'],
       withSsh(world),
     );
+    await world.cli(['doctor', '--json', '--sort', '-id', '--query', '[].id'], withSsh(world));
     const lines = (await world.cli(['doctor', '-q'], withSsh(world))).stdout.split('\n');
     expect(lines).toContain('clock');
     const slip = await world.cli(['doctor', '--columns', 'state'], withSsh(world));

@@ -122,6 +122,10 @@ describe('login with all values', () => {
     expect(again).toMatchObject({ code: 0, requests: [{ path: '/users/me' }] });
     // The active profile has this base URL, so login replaces its key.
     expect((await login(world, ANNA_KEY, '--yes')).stdout).toContain('Name:      work\n');
+    for (const env of [{ GPUCLOUD_BASE_URL: world.service.url }, {}]) {
+      await world.cli(['profiles', 'use', 'sandbox']);
+      await world.cli(['login', '--key-stdin', '--yes'], { stdin: ANNA_KEY, env });
+    }
   });
 
   test('keeps the active profile if the new key is for another service', async () => {

@@ -145,6 +145,7 @@ describe('profiles use', () => {
       env: { GPUCLOUD_PROFILE: 'work' },
     });
     expect(stderr).toContain('warning: GPUCLOUD_PROFILE selects the profile "work"');
+    await world.cli(['profiles', 'use', 'work'], { env: { GPUCLOUD_PROFILE: 'work' } });
   });
 });
 
@@ -173,7 +174,7 @@ describe('profiles add', () => {
 
   test('uses GPUCLOUD_BASE_URL, and exits with 2 without a base URL', async () => {
     const world = await newWorld();
-    await world.cli(['profiles', 'add', 'work']);
+    await world.cli(['profiles', 'add', 'work'], { env: { GPUCLOUD_BASE_URL: '' } });
     const env = { GPUCLOUD_BASE_URL: WORK_URL };
     expect((await world.cli(['profiles', 'add', 'work'], { env })).code).toBe(0);
   });

@@ -367,18 +367,23 @@ describe('ssh-keys', () => {
 
   test('rejects an ambiguous name, and finds a key by fingerprint', async () => {
     const world = await createWorld({
-      handler: () => ({
+      handler: ({ method }) => ({
         status: 200,
         body: {
-          data: [
-            { id: 'k1', name: 'a', public_key: null, fingerprint: fingerprintOf(RSA) },
-            { id: 'k2', name: 'a' },
-            { id: 'k3', name: null, public_key: ED25519 },
-          ],
+          data:
+            method === 'POST'
+              ? { id: 'k4', name: 'new' }
+              : [
+                  { id: 'k1', name: 'a', public_key: null, fingerprint: fingerprintOf(RSA) },
+                  { id: 'k2', name: 'a' },
+                  { id: 'k3', name: null, public_key: ED25519 },
+                ],
         },
       }),
     });
     await world.cli(['ssh-keys', 'delete', 'a', '-y']);
+    const other = sshPublicKey('ecdsa-sha2-nistp256');
+    await world.cli(['ssh-keys', 'add', '-', '--name', 'new', '--default'], { stdin: other });
     const there = await world.cli(['ssh-keys', 'add', '-', '--name', 'a', '-q'], { stdin: RSA });
     expect(there).toMatchObject({ code: 0, stdout: 'k1\n' });
     const nameless = await world.cli(['ssh-keys', 'add', '-', '--name', 'a'], { stdin: ED25519 });
@@ -398,5 +403,6 @@ describe('ssh-keys', () => {
     });
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
+    await world.cli(['ssh-keys', 'delete', '-', '--yes', '--json'], { stdin: 'k2\n' });
   });
 });

@@ -191,6 +191,10 @@ describe('the balance', () => {
     await status();
     const { stdout } = await world.cli(['status'], { terminal: true });
     expect(stdout).toContain('Lasts      more than 100 years, at this rate\n');
+    for (const balance of ['2157.60', '2157.59']) {
+      service.balance = balance;
+      await world.cli(['status', '--color', 'always']);
+    }
   });
 });
 
@@ -236,6 +240,7 @@ describe('the attention list', () => {
     await known(gone, service.instance('late', { paid_until: service.ago(2 * HOUR) }));
     service.instances.delete(gone);
     await status();
+    await world.cli(['status'], { terminal: true });
   });
 
   test('shows an instance 10 minutes after its paid time', async () => {
@@ -255,8 +260,13 @@ describe('the attention list', () => {
 });
 
 test('shows no costs if nothing bills, and no rate if nothing can be read', async () => {
-  await known(service.instance('over', { status: 'TERMINATED', price_per_hour_snapshot: '0' }));
+  const over = service.instance('over', { price_per_hour_snapshot: '0' });
+  await known(over);
+  await world.cli(['instances', 'expire', 'over', '--after', '4h']);
+  service.instances.set(over, { ...service.instances.get(over), status: 'TERMINATED' });
   await world.cli(['status', '--all']);
+  await known(service.instance('odd', { status: 'HIBERNATING' }));
+  await world.cli(['status']);
   await known(service.instance('trainer', { price_per_hour_snapshot: null }));
   service.broken.set('/instances', 'hangUp');
   service.broken.set('/storage', 'hangUp');

@@ -150,6 +150,8 @@ describe('templates get', () => {
       min_cuda_version: '',
     });
     await world.cli(['templates', 'get', 't-9']);
+    const named = await worldOf({ id: 't-9', env_vars: 'A=1' });
+    await named.cli(['templates', 'get', 't-9']);
   });
 
   it('prints only the readme of a template with --markdown', async () => {
