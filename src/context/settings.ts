@@ -46,7 +46,7 @@ export function createSettings(host: Host, flags: GlobalFlags, { out, err, start
     try {
       return await (await config()).read();
     } catch (error) {
-      if (error instanceof CliError && needsNoProfile(flags, env)) return emptyFile();
+      if (needsNoProfile(flags, env)) return emptyFile();
       throw error;
     }
   }

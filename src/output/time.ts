@@ -4,7 +4,7 @@ const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d/;
-const ZONE = /(?:Z|[+-]\d\d:?\d\d)$/i;
+const ZONE = /(?:Z|[+-]\d\d:?\d\d)/i;
 
 /**
  * Parses the service's ISO 8601 text to milliseconds since 1970; undefined for any other text. A

@@ -1,7 +1,7 @@
 import { chmod, lstat, mkdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { SCRIPT_NAMES, SHELLS } from '../../src/completion/index.ts';
+import { SCRIPT_NAMES, SHELLS, scriptFile } from '../../src/completion/index.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { COMPLETIONS } from './shells.ts';
 
@@ -75,6 +75,14 @@ describe('completion SHELL --install', () => {
     );
     const { stdout } = await install(shell, env);
     expect(JSON.parse(stdout).file).toBe(join(world.home, path));
+  });
+
+  test.each([
+    ['zsh', '/u/.local/share/zsh/site-functions/_gpucloud', { LOCALAPPDATA: '/l' }],
+    ['powershell', '/l/gpucloud/completions/gpucloud.ps1', { LOCALAPPDATA: '/l' }],
+    ['powershell', '/d/gpucloud/completions/gpucloud.ps1', { XDG_DATA_HOME: '/d' }],
+  ] as const)('installs the script for %s on Windows: %s', (shell, path, env) => {
+    expect(scriptFile(shell, { USERPROFILE: '/u', ...env })).toBe(path);
   });
 
   test.each(SHELLS)('replaces the installed script of an earlier version for %s', async (shell) => {

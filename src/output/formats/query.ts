@@ -29,7 +29,7 @@ export async function compileQuery(expression: string, limits?: QueryLimits): Pr
     for (const { name, children } of callsIn(tree)) {
       const nulls = children.map(() => null);
       const fault = faultOf(() => TreeInterpreter.runtime.callFunction(name, nulls));
-      if (/^(Invalid arity|Unknown function)/.test(fault ?? '')) throw new Error(fault);
+      if (/Invalid arity|Unknown function/.test(fault ?? '')) throw new Error(fault);
     }
     return tree;
   });
@@ -104,7 +104,7 @@ function wrong(expression: string, error: unknown) {
   const { message: reason } = error as Error;
   const hint = expression.includes('`')
     ? "put text in single quotes: name=='box'; backticks are for JSON"
-    : /^unexpected -?\d/.test(reason)
+    : /unexpected -?\d/.test(reason)
       ? 'put a number in backticks: `100`'
       : undefined;
   const shown = expression.length > 200 ? `${expression.slice(0, 200)}…` : expression;

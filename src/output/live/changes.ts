@@ -33,7 +33,7 @@ export async function writeChanges<T>(
   const keyOf = (row: T, name: string | null) => (one ? 'one' : (name ?? fingerprint(steady(row))));
   const changesBy = (printed: (row: T) => unknown) =>
     changesOf(readings, { id, keyOf, steady, printed });
-  if (format === 'json' || format === 'jsonl') {
+  if (format === 'jsonl') {
     const line = (change: Change<T>) =>
       jsonLine('row' in change ? data(change.row) : { id: change.removed, removed: true });
     return writeLines(changesBy(data), line, sink);

@@ -13,7 +13,7 @@ export function canRedraw(
   stream: LiveTerminal,
   env: Readonly<Record<string, string | undefined>>,
 ): boolean {
-  return stream.isTTY === true && env.TERM !== 'dumb' && isSized(stream);
+  return env.TERM !== 'dumb' && isSized(stream);
 }
 
 function isSized({ columns = 0, rows = 0 }: LiveTerminal): boolean {
@@ -57,7 +57,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
   let over = false;
   const screen = createScreen(stdout, sink);
   const refresh = oneAtATime(async () => {
-    if (view === undefined || over || !isSized(stdout)) return;
+    if (view === undefined || !isSized(stdout)) return;
     const body = await render(view.write, stdout.columns);
     const paint = await paintFor(colour);
     // The terminal may have been resized while the frame was rendered.
@@ -86,7 +86,7 @@ export function createLive({ stdout, sink, colour, render, borrowScreen }: LiveO
       over = true;
       stdout.off('resize', onResize);
       giveBack?.();
-      if (!screen.entered || view === undefined || sink.ended) return;
+      if (!screen.entered || view === undefined) return;
       let last = '';
       try {
         const paint = await paintFor(colour);

@@ -89,7 +89,7 @@ function rowOf(
       const hang = (line: string) => (kind === 'check' && !line.startsWith(' ') ? 6 : 0);
       const lines = text.split('\n').flatMap((line) => wrapped(line, room, hang(line)).split('\n'));
       if (kind !== 'check') return lines.map((line) => paint(colour, line));
-      const mark = /^\S+/;
+      const mark = /\S+/;
       return lines.map((line, at) =>
         at > 0 ? line : line.replace(mark, (word) => paint(checkColour(word), word)),
       );

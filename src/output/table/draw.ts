@@ -25,8 +25,7 @@ export async function tableText(
   { terminal, header = true, paint }: DrawStyle,
 ): Promise<string> {
   const lines = header ? [headerCells(layout), ...rows] : rows;
-  const isPlain =
-    !terminal || rows.length > SMALL || !lines.flat().every(({ text }) => widthIsUndisputed(text));
+  const isPlain = !terminal || !lines.flat().every(({ text }) => widthIsUndisputed(text));
   if (isPlain) return lines.map((cells) => lineOf(cells, layout, paint)).join('');
   const { default: CliTable } = await import('cli-table3');
   const table = new CliTable({

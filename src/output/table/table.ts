@@ -29,12 +29,12 @@ export async function writeTable<T>(
 ): Promise<number> {
   const isLive = coming.live === true;
   const table = { forms, style, isLive };
-  if (isArray(rows) && rows.length <= SMALL && !isLive) {
+  if (isArray(rows) && rows.length <= SMALL) {
     if (rows.length > 0) await sink.write(await wholeText(rows, table));
     return rows.length;
   }
   const stream = createStream(table, sink, coming);
-  if (isArray(rows) && !isLive) await stream.begin(rows);
+  if (isArray(rows)) await stream.begin(rows);
   let count = 0;
   await eachRow(rows, sink, (row) => {
     count += 1;

@@ -31,6 +31,7 @@ describe('billing spend', () => {
     service.transaction('REFUND', '50', 3 * DAY);
     const argv = ['billing', 'spend', '--since', '2026-01-12'];
     await world.cli(argv, { terminal: true, columns: 64 });
+    await world.cli(argv, { terminal: true, columns: 64, env: { TERM: 'dumb' } });
   });
 
   test('prints also the other types and the period of each row as CSV', async () => {

@@ -254,7 +254,7 @@ describe('catalog add and remove', () => {
       requests: [],
     });
     const last = ` ${'n'.repeat(100)}\n`;
-    for (const name of ['RTX 5090', last, last]) await world.cli([...argv, name]);
+    for (const name of [last, last]) await world.cli([...argv, name]);
     expect(slug(' Ёлка – 5x')).toBe('ёлка-5x');
     await world.cli([...argv, 'big']);
     expect(await entries()).toMatchObject([{ id: 'offer-7', name: 'big' }]);
