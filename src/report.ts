@@ -64,8 +64,8 @@ export function wantsJson(
     if (word === '--output') return [words[at + 1]];
     if (word.startsWith('--')) return word.startsWith('--output=') ? [word.slice(9)] : [];
     // Matches `-o json`, `-ojson`, and both after switches: `-yojson`.
-    const short = /^-[a-zA-Z]*?o(.*)$/.exec(word);
-    return short === null ? [] : [short[1]?.replace(/^=/, '') || words[at + 1]];
+    const short = /^-[a-zA-Z]*?o(.*)/.exec(word);
+    return short === null ? [] : [short[1]?.replace('=', '') || words[at + 1]];
   });
   const formats = given.length === 0 ? [env.GPUCLOUD_OUTPUT] : given;
   return formats.some((one) => one === 'json' || one === 'jsonl');

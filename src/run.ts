@@ -123,8 +123,7 @@ function helpOf(group: AnyCommand, runtime: Runtime, width: number): void {
 }
 
 function isHelp(error: unknown): boolean {
-  const codes = ['commander.helpDisplayed', 'commander.version'];
-  return error instanceof CommanderError && codes.includes(error.code);
+  return error instanceof CommanderError;
 }
 
 async function thrownBy(work: () => Promise<void>): Promise<{ error: unknown } | undefined> {

@@ -130,7 +130,7 @@ describe('a mistyped command line', () => {
       { argv: ['--json', 'instances', 'lst'] },
       { argv: ['instances', 'list', '-o', 'json', '--nope'] },
       { argv: ['instances', 'list', '--output=jsonl', '--nope'] },
-      { argv: ['-ojson', 'instances', 'lst'] },
+      { argv: ['-ojson', 'instances', 'lst', '-o', 'csv'] },
       { argv: ['instances', 'list', '-qojsonl', '--nope'] },
       { argv: ['instances', 'lst'], env: { GPUCLOUD_OUTPUT: 'json' } },
     ];

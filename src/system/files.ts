@@ -86,7 +86,7 @@ export async function replaceFile(
   { mode = 0o600, owner }: HowToReplace = {},
 ): Promise<void> {
   const old = lstatSync(path, { throwIfNoEntry: false });
-  if (old?.isCharacterDevice() || old?.isBlockDevice() || old?.isFIFO() || old?.isSocket()) {
+  if (old && !old.isFile() && !old.isSymbolicLink() && !old.isDirectory()) {
     const code = 'not a regular file';
     throw Object.assign(new Error(`${path} is ${code}`), { code });
   }
@@ -126,7 +126,7 @@ export async function renameOver(from: string, to: string): Promise<void> {
       renameSync(from, to);
       return;
     } catch (error) {
-      const isHeld = /^(?:EPERM|EACCES|EBUSY)$/.test(errorCode(error) ?? '');
+      const isHeld = ['EPERM', 'EACCES', 'EBUSY'].includes(errorCode(error) ?? '');
       if (platform() !== 'win32' || !isHeld || performance.now() > until) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pause));

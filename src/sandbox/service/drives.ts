@@ -153,11 +153,11 @@ export function deleteDrive(_state: State, drive: Drive, at: number): void {
 /** Adds the 1 GiB per hour that a running instance writes. A full drive grows, and costs more. */
 export function growDrive(state: State, instance: Instance, at: number): void {
   const drive = driveOf(state, instance);
-  if (drive === undefined || drive.status !== 'IN_USE') return;
+  if (drive === undefined) return;
   drive.usedBytes += GIB;
   drive.updatedAt = at;
   if (drive.usedBytes > drive.sizeGb * GIB) {
-    drive.sizeGb = Math.ceil(drive.usedBytes / GIB);
+    drive.sizeGb = drive.usedBytes / GIB;
     record(instance, 'INFO', `Drive ${drive.name} was raised to ${drive.sizeGb} GB`, at, {
       drive_id: drive.id,
       size_gb: drive.sizeGb,

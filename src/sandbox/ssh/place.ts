@@ -139,12 +139,12 @@ function userName(): string {
  * counts if its parent does. A reused process ID never counts.
  */
 export async function marked(id: string): Promise<number[]> {
-  const numbers = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const read = (number: string, what: string) =>
-    // The process has exited, or belongs to another user.
-    readFile(`/proc/${number}/${what}`, 'latin1').catch(() => '');
+  const names = await readdir('/proc').catch(() => []);
+  const read = (name: string, what: string) =>
+    // Not a process, or one that has exited or belongs to another user.
+    readFile(`/proc/${name}/${what}`, 'latin1').catch(() => '');
   const all = await Promise.all(
-    numbers.map(async (number) => ({
+    names.map(async (number) => ({
       number,
       own: (await read(number, 'environ')).split('\0').includes(`${MARK}=${id}`),
       // Splits after the last bracket, since the name may contain any character.

@@ -59,6 +59,6 @@ async function loadOf({ load, home }: Place): Promise<number> {
 /** Returns the last written values. */
 async function ticksIn(path: string): Promise<{ used: number; total: number }> {
   const text = await readFile(path, 'utf8').catch(() => '');
-  const [, used = 0, idle = 0] = /^cpu +(\d+) 0 0 (\d+) /.exec(text) ?? [];
+  const [, used = 0, idle = 0] = /cpu +(\d+) 0 0 (\d+) /.exec(text) ?? [];
   return { used: Number(used), total: Number(used) + Number(idle) };
 }

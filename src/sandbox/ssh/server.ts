@@ -68,8 +68,8 @@ function accept(client: Connection, serving: Serving & WithPages): void {
 type PublicKey = Exclude<ReturnType<typeof utils.parseKey>, Error>;
 
 function fits(key: PublicKey, attempt: PublicKeyAuthContext): boolean {
-  const { algo, data } = attempt.key;
-  if (algo !== key.type || !data.equals(key.getPublicSSH())) return false;
+  const { data } = attempt.key;
+  if (!data.equals(key.getPublicSSH())) return false;
   // A client without a signature only checks whether this key may sign in.
   if (attempt.signature === undefined || attempt.blob === undefined) return true;
   return key.verify(attempt.blob, attempt.signature, attempt.hashAlgo) === true;

@@ -108,7 +108,7 @@ async function follow(
   // The connection has closed the streams.
   const [code] = await Promise.all([ended, copied.catch(() => undefined)]);
   if (program.endSignal === null) channel.exit(code);
-  else channel.exit(program.endSignal.replace(/^SIG/, ''));
+  else channel.exit(program.endSignal.replace('SIG', ''));
   channel.end();
 }
 
