@@ -12,6 +12,8 @@ test("uses the computer's clock until a response shows another time", () => {
   service.learn('Thu, 15 Jan 2026 14:00:00 GMT');
   clock.advance(1_000);
   expect(service.now()).toBe(NOON + 2 * 3_600_000 + 1_000);
+  service.learn('Thu, 15 Jan 2026 14:05:01 GMT');
+  expect(service.now()).toBe(NOON + 2 * 3_600_000 + 301_000);
 });
 
 test("keeps the service's time if the Date header is missing or invalid", () => {

@@ -257,10 +257,7 @@ describe('the attention list', () => {
 });
 
 test('shows no costs if nothing bills, and no rate if nothing can be read', async () => {
-  const over = service.instance('over', { price_per_hour_snapshot: '0' });
-  await known(over);
-  await world.cli(['instances', 'expire', 'over', '--after', '4h']);
-  service.instances.set(over, { ...service.instances.get(over), status: 'TERMINATED' });
+  await known(service.instance('over', { status: 'TERMINATED', price_per_hour_snapshot: '0' }));
   await world.cli(['status', '--all']);
   await known(service.instance('odd', { status: 'HIBERNATING' }));
   await world.cli(['status']);
