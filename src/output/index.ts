@@ -133,7 +133,7 @@ async function writeList<T>(
   if (format !== 'table') return (await loadWriter(format))(forms).list(rows, sink, how);
   const count = await writeTable(rows, forms, sink, await styleFor(target, how.live), how);
   // A live view has already shown that there are no rows.
-  if (count === 0 && how.live !== true) options.note(view.empty);
+  if (count === 0 && how.live !== true && !sink.ended) options.note(view.empty);
 }
 
 async function writeItem<T>(value: T, view: View<T>, target: Target): Promise<void> {
