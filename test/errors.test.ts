@@ -132,7 +132,7 @@ describe('the table of failures', () => {
 });
 
 test.each([
-  ...['thrown', new CliError('refused', 'It costs 5.00 ₽.')],
+  ...['thrown', new CliError('refused', 'svc_sk_abc costs 5.00 ₽.')],
   ...['x', 'WebAssembly'].map((name) => new ReferenceError(`${name} is not defined`)),
 ])('reports what was thrown: %s', (thrown) => {
   const how = { json: false, profile: undefined, debug: false, ascii: true };
@@ -144,7 +144,9 @@ test.each([
   ['status --debug', {}],
   ['status', { GPUCLOUD_OUTPUT: 'json' }],
 ])('reports a fault that no command caught: %s %j', (line, env) => {
-  const fault = Object.assign(new TypeError('x'), { stack: 'TypeError: x\n    at f (a.js:1:2)' });
+  const fault = Object.assign(new TypeError('x at y'), {
+    stack: 'TypeError: x at y\n    at f (a.js:1:2)',
+  });
   expect(faultReport(fault, line.split(' '), env)).toMatchSnapshot();
 });
 
@@ -155,6 +157,7 @@ test.each([
   ['--profile -y', undefined],
   ['status --profile', undefined],
   ['--profiles a', undefined],
+  ['x--profile a', undefined],
   ['run -- --profile a', undefined],
 ])('finds the profile in %s', (line, profile) => {
   expect(profileIn(line.split(' '))).toBe(profile);

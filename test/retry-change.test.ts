@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../src/errors.ts';
-import { retryChange } from '../src/retry-change.ts';
+import { retryChange, rolledBack } from '../src/retry-change.ts';
 import {
   apiFor,
   cut,
@@ -94,6 +94,10 @@ describe('a change that fails twice', () => {
   test('succeeds after a 400 to the second request if the state shows the effect', async () => {
     const { result } = await changed([cut, SUSPENDED, status(400), AVAILABLE]);
     expect(await result).toMatchObject({ status: 'AVAILABLE' });
+    const refused = await changed([cut, SUSPENDED, status(400), SUSPENDED]);
+    expect(await failureOf(refused.result)).toMatchObject({ failure: 'wrongState' });
+    const later = new CliError('refused', 'later', { httpStatus: 503 });
+    expect(rolledBack(later.with('x'))).toBeUndefined();
   });
 
   test('has an unknown outcome if the service becomes unreachable', async () => {

@@ -75,6 +75,14 @@ describe('a mistyped command line', () => {
       ['instances', 'list', '-o', 'xml'],
       'error: --output "xml": must be one of table, json, jsonl, csv, tsv, yaml, id\n',
     ],
+    ...[80, 81].map((letters): [string[], string] => [
+      ['instances', 'list', '-o', 'x'.repeat(letters)],
+      `error: --output "${'x'.repeat(80)}${letters > 80 ? '…' : ''}": must be one of table, json, jsonl, csv, tsv, yaml, id\n`,
+    ]),
+    [
+      ['drives', 'list', 'svc_sk_'],
+      'error: too many arguments: "svc_sk_"\nhint: usage: gpucloud drives list; for example: gpucloud drives list --columns name,size_gb,used_bytes --sort -size_gb\n',
+    ],
     [['instances', 'list', '--output'], "error: option '-o, --output <format>' argument missing\n"],
     [
       ['instances', 'list', '-o', 'csv', '-q'],
@@ -122,7 +130,7 @@ describe('a mistyped command line', () => {
       { argv: ['--json', 'instances', 'lst'] },
       { argv: ['instances', 'list', '-o', 'json', '--nope'] },
       { argv: ['instances', 'list', '--output=jsonl', '--nope'] },
-      { argv: ['-ojson', 'instances', 'lst'] },
+      { argv: ['-ojson', 'instances', 'lst', '-o', 'csv'] },
       { argv: ['instances', 'list', '-qojsonl', '--nope'] },
       { argv: ['instances', 'lst'], env: { GPUCLOUD_OUTPUT: 'json' } },
     ];

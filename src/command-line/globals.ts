@@ -92,17 +92,16 @@ export function isFormatGiven({ output, json, quiet }: GlobalFlags): boolean {
  * `--follow`, JSON becomes one line per change or event, since an array would never be closed.
  */
 export function flagsFor(command: AnyCommand, host: Pick<Host, 'stdout' | 'env'>): GlobalFlags {
-  const given: Record<string, unknown> = {};
+  const flags: GlobalFlags & Record<string, unknown> = {};
   for (let at: AnyCommand | null = command; at !== null; at = at.parent) {
     for (const option of at.options) {
       const name = option.attributeName();
       const isGlobal = option.helpGroupHeading === GLOBAL_HEADING;
-      if (isGlobal && !(name in given) && at.getOptionValueSource(name) === 'cli') {
-        given[name] = at.getOptionValue(name);
+      if (isGlobal && !(name in flags) && at.getOptionValueSource(name) === 'cli') {
+        flags[name] = at.getOptionValue(name);
       }
     }
   }
-  const flags: GlobalFlags = given;
   const { watch, follow } = command.opts();
   if (watch !== true && follow !== true) return flags;
   const format = formatOf(flags, host.env);

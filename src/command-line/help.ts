@@ -79,7 +79,7 @@ const STEPS = [
 ] as const;
 
 /** Narrower text beside a command is hard to read. */
-const NARROW = 24;
+const NARROW = 30;
 
 /** Formats the screen of a bare `gpucloud`, which fits into 24 lines: names without summaries. */
 export function firstScreen(root: AnyCommand, cells: number): string {

@@ -139,12 +139,11 @@ export function refuseComment(words: readonly string[]): void {
  * nor shown. The error warns that the shell's history and other programs have already seen it.
  */
 export function refuseSecret(flag: string, text: string): void {
-  const what =
-    text.includes('svc_sk_') && /svc_sk_[A-Za-z0-9]/.test(text)
-      ? 'an API key'
-      : holdsPrivateKey(text)
-        ? 'a private key'
-        : undefined;
+  const what = /svc_sk_[A-Za-z0-9]/.test(text)
+    ? 'an API key'
+    : holdsPrivateKey(text)
+      ? 'a private key'
+      : undefined;
   if (what !== undefined) {
     throw usageError(
       `${flag}: this is ${what}; other programs and the shell's history can see the command line (value hidden)`,

@@ -70,9 +70,9 @@ export function verb<Args extends unknown[], Flags extends OptionValues>(
       addGlobalOptions(command);
       // The tree holds commands with untyped flags, so this cast types them.
       takes(command as unknown as Command).action((...given) => {
-        const own = given.pop() as unknown as AnyCommand;
-        const invocation = { args: own.args, runtime };
-        return run(runtime.context(own), ...(given as unknown as [...Args, Flags]), invocation);
+        // The last one is the command itself.
+        const typed = given.slice(0, -1) as unknown as [...Args, Flags];
+        return run(runtime.context(command), ...typed, { args: command.args, runtime });
       });
     },
   };

@@ -92,7 +92,7 @@ export function offered(tools: readonly Tool[], level: Level, isSandbox: boolean
 }
 
 function nameOf(word: string): string {
-  return word.replace('--', '').toLowerCase().replaceAll('-', '_');
+  return word.replace(/^--/, '').toLowerCase().replaceAll('-', '_');
 }
 
 /** What these hold. Their types in the reference only help Tab completion. */

@@ -115,7 +115,7 @@ export function sortRows<T>(rows: readonly T[], order: Order<T>): T[] {
 }
 
 function isMissing(value: Cell): boolean {
-  return value === null || value === undefined || value === '';
+  return value == null || value === '';
 }
 
 /** Compares by meaning: amounts and sizes by value, times by time, words ignoring case. */

@@ -34,7 +34,7 @@ export function mask<T>(value: T, paths: readonly string[], shown: boolean): T {
     const found = new Set<string>();
     masked = maskAt(masked, path.replaceAll('[]', '.[]').split('.').filter(Boolean), found);
     for (const secret of found) {
-      if (/password$/.test(path)) passwords.add(secret);
+      if (path.endsWith('password')) passwords.add(secret);
       if (!isPlain(path, secret)) secrets.add(secret);
     }
   }

@@ -60,7 +60,7 @@ export function createMessages(options: MessagesOptions): Messages {
       return;
     }
     const stderr = opened();
-    if (!stderr.destroyed && !stderr.writableEnded) stderr.write(`${text}\n`);
+    if (stderr.writable) stderr.write(`${text}\n`);
   }
 
   /** A view that holds lines back wraps them itself. */

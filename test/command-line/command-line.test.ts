@@ -60,6 +60,7 @@ test.each([
   expect({ code, error: stderr.includes('error') }).toEqual({ code: 0, error: false });
 });
 
+const ROOT = 'Usage: gpucloud <command>';
 const GROUP = 'Usage: gpucloud instances|instance <command>';
 const VERB = 'Usage: gpucloud instances list|ls [options]';
 
@@ -68,6 +69,7 @@ test.each([
   ['--help instances list', VERB],
   ['instances -h list', VERB],
   ['instances --json --help list', GROUP],
+  ['--help -q instances', ROOT],
 ])('prints the help that %s asks for', async (line, usage) => {
   const { code, stdout } = await world.cli(line.split(' '));
   expect(code).toBe(0);

@@ -74,7 +74,7 @@ test.each<[string, unread: boolean, thrown?: Error]>([
 });
 
 /** Sends `count` requests at once, with Ctrl-C before or after they leave. */
-async function interrupt(count: number, bills: boolean, when: 'before' | 'after') {
+async function interrupt(count: number, bills: boolean, when: 'before' | 'after' | 'fault') {
   const [first, second] = [new AbortController(), new AbortController()];
   const warnings: string[] = [];
   const context = {
@@ -92,6 +92,7 @@ async function interrupt(count: number, bills: boolean, when: 'before' | 'after'
         onSending?.();
         left += 1;
         await Promise.resolve();
+        if (when === 'fault') second.abort(new TypeError('x'));
         first.abort(new CliError('interrupted', 'Interrupted.'));
         return what;
       }).catch(({ message }: Error) => message),
@@ -104,6 +105,7 @@ const NOTHING = 'Interrupted. Nothing was sent, so nothing was created.';
 const AGAIN = 'Interrupt again to stop waiting;';
 test.each([
   ['before', 1, true, [NOTHING], 0, []],
+  ['fault', 1, true, ['box-1'], 1, []],
   [
     ...(['after', 1, true, ['box-1'], 1] as const),
     [
@@ -117,7 +119,7 @@ test.each([
     ],
   ],
 ] as const)(
-  'warns once if Ctrl-C arrives %s %d requests leave (bills: %s)',
+  'warns once if Ctrl-C arrives %s %d requests leave, and not at a fault (bills: %s)',
   async (when, count, bills, results, left, warnings) => {
     expect(await interrupt(count, bills, when)).toEqual({ results, left, warnings, creating: [] });
   },

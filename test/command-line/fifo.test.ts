@@ -97,9 +97,12 @@ test.each(['folder', 'file', 'nothing'] as const)('reads stdin of a %s', async (
 });
 
 test('reads no more of an endless stdin than the limit', async () => {
+  const whole = Buffer.alloc(1024 * 1024, 'x');
+  const all = readStdin('--file', { stdin: Readable.from([whole]), signal });
+  expect(await all).toHaveLength(whole.length);
   let read = 0;
   function* endless() {
-    for (; read < 64; read += 1) yield Buffer.alloc(1024 * 1024, 'x');
+    for (; read < 64; read += 1) yield whole;
   }
   const stdin = Readable.from(endless());
   const reading = readStdin('--file', { stdin, signal });

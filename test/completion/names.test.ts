@@ -160,6 +160,16 @@ describe('drives, SSH keys and templates', () => {
     expect(await offered('drives get', { ...both, GPUCLOUD_API_KEY: undefined })).toEqual([]);
   });
 
+  test('stores no names of a profile whose name is a path', async () => {
+    const profile = { base_url: world.env.GPUCLOUD_BASE_URL, api_key: world.env.GPUCLOUD_API_KEY };
+    await mkdir(join(world.home, 'config'), { mode: 0o700 });
+    const config = JSON.stringify({ current: '../up', profiles: { '../up': profile } });
+    await writeFile(join(world.home, 'config', 'config.json'), config, { mode: 0o600 });
+    const own = { GPUCLOUD_BASE_URL: undefined, GPUCLOUD_API_KEY: undefined };
+    await world.cli(['templates', 'list', '-q'], { env: own });
+    expect(await offered('templates get', own)).toEqual([]);
+  });
+
   test('offers SSH keys until they are deleted', async () => {
     for (const [name, ...flags] of [['laptop', '--default'], ['desk']] as const) {
       const key = join(world.home, `${name}.pub`);
@@ -195,7 +205,7 @@ describe('drives, SSH keys and templates', () => {
     expect(await offered('templates get')).toEqual([]);
   });
 
-  test.each(['\u0000', '{}', '[1,null,{"id":1}]'])(
+  test.each(['\u0000', '{}', '[1,null,{"id":"a","name":1}]'])(
     'replaces the damaged names %j',
     async (text) => {
       await mkdir(dirname(file('template')), { recursive: true });

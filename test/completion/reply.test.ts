@@ -32,6 +32,8 @@ describe('bash', () => {
     ['gpucloud x --drive=my', '--drive=my', '--drive=my\\ data'],
     ['gpucloud x --drive=', '=', 'my\\ data'],
     ['gpucloud x --drive=', '', 'my\\ data'],
+    ['gpucloud x --drive=', '--drive=', '--drive=my\\ data'],
+    ['gpucloud x --drive=my', '=my', '=my\\ data'],
     ['gpucloud x --drive="my', 'my', 'my data'],
   ])('keeps the flag before a value: %j, %j', (line, replaced, inserted) => {
     const { words, reply } = questionOf('bash', [line, replaced]);

@@ -12,6 +12,8 @@ test("uses the computer's clock until a response shows another time", () => {
   service.learn('Thu, 15 Jan 2026 14:00:00 GMT');
   clock.advance(1_000);
   expect(service.now()).toBe(NOON + 2 * 3_600_000 + 1_000);
+  service.learn('Thu, 15 Jan 2026 14:05:01 GMT');
+  expect(service.now()).toBe(NOON + 2 * 3_600_000 + 301_000);
 });
 
 test("keeps the service's time if the Date header is missing or invalid", () => {
@@ -21,10 +23,34 @@ test("keeps the service's time if the Date header is missing or invalid", () => 
   expect(service.now()).toBe(NOON);
 });
 
-test('ignores a difference below two seconds, the resolution of the Date header', () => {
-  const service = createServiceClock(manualClock('2026-01-15T12:00:01.900Z'));
+test.each([
+  ['01.999', NOON + 1_999],
+  ['02.000', NOON],
+])('ignores a difference below two seconds, the resolution of the Date header: %s', (at, now) => {
+  const service = createServiceClock(manualClock(`2026-01-15T12:00:${at}Z`));
   service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
-  expect(service.now()).toBe(NOON + 1_900);
+  expect(service.now()).toBe(now);
+});
+
+test.each([
+  [1_999, true],
+  [2_000, false],
+])('knows the time after a clock change of %d ms: %s', (by, isKnown) => {
+  const clock = manualClock();
+  const service = createServiceClock(clock);
+  service.learn('Thu, 15 Jan 2026 12:00:00 GMT');
+  clock.step(by);
+  expect(service.isKnown()).toBe(isKnown);
+});
+
+test.each([
+  [2, 0],
+  [3, 3_000],
+])("follows the sandbox's clock if it is %d s ahead by %d ms", (seconds, by) => {
+  const service = createServiceClock(manualClock());
+  service.set(NOON);
+  service.learn(`Thu, 15 Jan 2026 12:00:0${seconds} GMT`);
+  expect(service.now()).toBe(NOON + by);
 });
 
 test('prefers an exact time to a Date header that agrees with it', () => {
@@ -82,11 +108,15 @@ test("continues after a clock change, but reports the service's time as unknown"
   });
 });
 
-test.each(['1', '2026-01-15', '15 Jan 2026 14:00:00 +0300', 'Thu, 15 Jan 2026 14:00:00'])(
-  'ignores the Date header %j, which is not an HTTP date',
-  (text) => {
-    const service = createServiceClock(manualClock());
-    service.learn(text);
-    expect(service.isKnown()).toBe(false);
-  },
-);
+test.each([
+  '1',
+  '2026-01-15',
+  '15 Jan 2026 14:00:00 +0300',
+  'Thu, 15 Jan 2026 14:00:00',
+  'x Thu, 15 Jan 2026 14:00:00 GMT',
+  'Thu, 15 Jan 2026 14:00:00 GMT (x)',
+])('ignores the Date header %j, which is not an HTTP date', (text) => {
+  const service = createServiceClock(manualClock());
+  service.learn(text);
+  expect(service.isKnown()).toBe(false);
+});

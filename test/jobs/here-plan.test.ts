@@ -39,10 +39,10 @@ describe('gpucloud run --here before renting', () => {
   const HERE = ['--here', '--terminate-after', '1h'];
 
   test.each([
-    ['--on=dev', "error: --here can't be combined with --on\n"],
+    ['--on=dev --detach', "error: --here can't be combined with --on\n"],
     ['--detach', "error: --here can't be combined with --detach\n"],
     ['--ssh-arg=-A', "error: --here can't be combined with --ssh-arg\n"],
-    ['--fetch-every=1m', "error: --fetch-every can't be combined with --here\n"],
+    ['--fetch-every=1m --pass-env=HOME', "error: --fetch-every can't be combined with --here\n"],
     ['--pass-env=HOME', "error: --pass-env can't be combined with --here\n"],
     [
       '--setup=make',
@@ -50,7 +50,13 @@ describe('gpucloud run --here before renting', () => {
         'hint: COMMAND runs on this computer: let it prepare the instances\n',
     ],
   ])('rejects run --here with %s', async (flag, message) => {
-    const { code, stderr, requests } = await world.cli(['run', '--here', flag, '--', 'true']);
+    const { code, stderr, requests } = await world.cli([
+      'run',
+      '--here',
+      ...flag.split(' '),
+      '--',
+      'true',
+    ]);
     expect({ code, stderr, requests }).toEqual({ code: 2, stderr: message, requests: [] });
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { View } from '../../src/output/output.ts';
+import { layoutOf } from '../../src/output/table/layout.ts';
 import { createEmulator } from './emulator.ts';
 import { clock, Page } from './world.ts';
 
@@ -60,9 +61,16 @@ describe('a table on a narrow terminal', () => {
     );
   });
 
+  test('aligns a column of numbers and texts to the left', () => {
+    const cells = [false, true].map((numeric) => [{ text: 'x', colour: undefined, numeric }]);
+    const { columns } = layoutOf([{ header: 'N', right: false }], cells, 80);
+    expect(columns).toEqual([{ header: 'N', width: 1, right: false }]);
+  });
+
   test("aligns a card's values in one column if they fit", async () => {
     const short = ROWS.map((row) => ({ ...row, id: row.id.slice(0, 12) }));
-    expect((await printed(short, 30)).split('\n').slice(0, 4)).toEqual([
+    expect(await printed(short, 21)).toContain('\nSTATUS: PROV');
+    expect((await printed(short, 22)).split('\n').slice(0, 4)).toEqual([
       'NAME:     trainer-a',
       'ID:       af2c5d9e-111',
       'STATUS:   PROVISIONING',

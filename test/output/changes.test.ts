@@ -7,6 +7,7 @@ interface Row {
   id: string | null;
   status: string;
   token?: string;
+  price?: string;
   updated_at?: string;
 }
 
@@ -14,6 +15,8 @@ const view: View<Row> = {
   columns: [
     { id: 'id', header: 'ID', value: (row) => row.id },
     { id: 'status', header: 'STATUS', value: (row) => row.status },
+    { id: 'token', header: 'TOKEN', value: (row) => row.token, hidden: true },
+    { id: 'price', header: 'PER HOUR', kind: 'money', value: (row) => row.price, hidden: true },
   ],
   id: (row) => row.id,
   empty: 'None.',
@@ -77,9 +80,20 @@ describe('a change', () => {
     expect(await printed([[{ ...a, token: 'hunter22' }]], {})).toBe(
       '{"id":"a","status":"ACTIVE","token":"********"}\n',
     );
+    const shown = [[{ ...a, token: 'hunter22', price: '1.00' }]];
+    const columns = ['id', 'token', 'price'];
+    expect(await printed(shown, { format: 'csv', columns })).toBe(
+      'id,token,price\na,********,1.00\n',
+    );
+    expect(await printed(shown, { format: 'table', columns })).toBe(
+      'ID  TOKEN     PER HOUR\na   ********      1.00\n',
+    );
   });
 
   test('compares rows without an ID by their content', async () => {
+    expect(await printed([[a], []], {}, true)).toBe(
+      '{"id":"a","status":"ACTIVE"}\n{"id":"a","removed":true}\n',
+    );
     const unknown = { id: null, status: 'UNKNOWN' };
     expect(await printed([[unknown], [unknown], []], {})).toBe('{"id":null,"status":"UNKNOWN"}\n');
   });

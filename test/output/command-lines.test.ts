@@ -90,8 +90,8 @@ describe('gpucloud', () => {
 
   test('escapes the profile marker in an argument, and ignores the marker in other text', () => {
     expect(withProfile('n\ufdd0 x', 'work')).toBe('n\ufdd0 x');
-    expect(withProfile(gpucloud('scp', 'a\ufdd0b'), 'work')).toBe(
-      "gpucloud --profile work scp $'a\\xef\\xb7\\x90b'",
+    expect(withProfile(gpucloud('scp', "a\ufdd0\\'b"), 'work')).toBe(
+      "gpucloud --profile work scp $'a\\xef\\xb7\\x90\\\\\\'b'",
     );
     expect(clean('n\ufdd0 x')).toBe('n x');
   });

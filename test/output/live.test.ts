@@ -135,6 +135,16 @@ describe('a live view', () => {
     expect(await emulator.all()).toContain('box-19');
   });
 
+  test('fills a screen to its last line, and erases a line that is gone', async () => {
+    const emulator = createEmulator(40, 5);
+    const live = await liveOn(emulator);
+    await live.draw(table(rows('ACTIVE', 'ACTIVE')), foot('now'));
+    const two = 'NAME   STATUS\nbox-0  ACTIVE\nbox-1  ACTIVE';
+    expect(await emulator.screen()).toBe(`${two}\nnow`);
+    await live.draw(table(rows('ACTIVE', 'ACTIVE')), () => []);
+    expect(await emulator.screen()).toBe(two);
+  });
+
   test.each([
     [20, 10],
     [80, 30],

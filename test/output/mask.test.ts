@@ -133,6 +133,10 @@ describe('mask', () => {
       url: 'https://h.example.com/x?t=abc-123#abc-123',
     };
     expect(masked(row)).toMatchObject({ url: `https://h.example.com/x?t=${M}#${M}` });
+    const note = 'see https://h.example.com/x?t=abc-123';
+    expect(masked({ metadata: 'abc-123', failure_reason: note })).toMatchObject({
+      failure_reason: `see https://h.example.com/x?t=${M}`,
+    });
     expect(masked({ metadata: 'abc-123', where: 'http://me:abc-123@h/' })).toMatchObject({
       where: `http://me:${M}@h/`,
     });
@@ -246,6 +250,7 @@ describe('withoutOwn', () => {
     const keys = new Set(['svc_sk_own_0001']);
     const row = { name: 'key svc_sk_own_0001', tags: [{ svc_sk_own_0001: 1 }], n: 1 };
     expect(withoutOwn(row, keys)).toEqual({ name: `key ${M}`, tags: [{ [M]: 1 }], n: 1 });
+    expect(withoutOwn({ svc_sk_own_0001: 1 }, keys)).toEqual({ [M]: 1 });
     const other = { key_prefix: 'svc_sk_own…' };
     expect(withoutOwn(other, keys)).toBe(other);
   });

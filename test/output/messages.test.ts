@@ -17,7 +17,8 @@ describe('createMessages', () => {
     const messages = messagesOn(stderr);
     messages.note('made \u001b]0;x\u0007an\u202e\ninstance');
     messages.warn('may_be_billing', 'still billing\u001b[2J');
-    expect(stderr.text).toBe('made an instance\nwarning: still billing\n');
+    messages.relay('one\r\ntwo\r\n');
+    expect(stderr.text).toBe('made an instance\nwarning: still billing\none\ntwo\n');
   });
 
   it('wraps a --debug line between words in a terminal', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Cell, Kind, View } from '../../src/output/output.ts';
+import { eachRow, type Rows } from '../../src/output/rows.ts';
 import { cleanData, escapeUnseen } from '../../src/output/sanitise.ts';
 import { cellText, kindColour } from '../../src/output/table/kinds.ts';
 import { layoutOf, lineOf, NO_CELL, type Shown } from '../../src/output/table/layout.ts';
@@ -98,6 +99,22 @@ describe.each([
 });
 
 const instance = (value: Cell) => (value === null || value === undefined ? '' : String(value));
+
+test('reads no further row once the reader is gone', async () => {
+  async function* later() {
+    yield* [1, 2];
+  }
+  async function* pages() {
+    yield [1, 2];
+    yield [3];
+  }
+  const taken: number[] = [];
+  const sink = { ended: true, write: async () => undefined };
+  for (const rows of [[1, 2], later(), { pages: pages() }]) {
+    await eachRow<number>(rows as Rows<number>, sink, (row) => void taken.push(row));
+  }
+  expect(taken).toEqual([1, 1, 1]);
+});
 
 test('quotes csv fields only where necessary', async () => {
   const quoted = (told: string) =>

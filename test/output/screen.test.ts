@@ -74,11 +74,32 @@ test('puts a needed column below its row if it does not fit', async () => {
     '<dim>1 more</>',
   ];
   expect(await text([table], 40)).toBe(`${rows.join('\n')}\n`);
-  expect(await text([{ ...table, rows: table.rows.slice(0, 1) }], 73)).toBe(
+  expect(await text([{ ...table, rows: table.rows.slice(0, 1) }], 63)).toBe(
     '<bold>NAME</>     <bold>STATUS</>        <bold>PER HOUR</>  <bold>UNENFORCED DEADLINE</>  <bold>PAID</>  <bold>AGE</>\n' +
       'trainer  <yellow>PROVISIONING</>   89.90 ₽  in 3 h 59 min        1 h   3 h\n' +
       '<dim>1 more</>\n',
   );
+});
+
+test('leaves out a column that would be too narrow to read, and keeps two', async () => {
+  const table: Block = {
+    kind: 'table',
+    columns: [{ header: 'A' }, { header: 'B' }, { header: 'C' }],
+    rows: [['a', 'b'.repeat(16), 'c'.repeat(16)]],
+  };
+  const two = `<bold>A</>  <bold>B</>\na  ${'b'.repeat(16)}\n`;
+  expect(await text([{ ...table, needed: 2 }], 20)).toBe(two);
+  expect(await text([{ ...table, needed: 3 }], 20)).not.toBe(two);
+  expect(await text([table], 5)).toBe('<bold>A</>  <bold>B</>\na  bbbbb…\n');
+});
+
+test('leaves out a last bar before it cuts other cells', async () => {
+  const columns = [{ header: 'NAME' }, { header: 'LOAD', kind: 'bar' }] as const;
+  const table: Block = { kind: 'table', columns, rows: [['trainer', 1]] };
+  const wide = await text([table], 99);
+  const cells = Math.max(...wide.split('\n').map((line) => line.replace(/<.*?>/g, '').length));
+  expect(await text([table], cells)).toBe(wide);
+  expect(await text([table], cells - 1)).toBe('<bold>NAME</>\ntrainer\n');
 });
 
 test('continues a long command with a backslash, between words', async () => {

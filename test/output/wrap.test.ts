@@ -78,6 +78,7 @@ test('keeps every word of a paragraph', () => {
   for (let cells = 1; cells < 90; cells += 1) {
     const lines = paragraph(text, cells);
     expect(lines.join(' ').split(/ +/)).toEqual(text.split(/ +/));
+    expect(lines.filter((line) => line.startsWith(' '))).toEqual([]);
   }
 });
 
@@ -120,6 +121,7 @@ test.each([
   ['> one two three', '> one\n  two\n  three'],
   ['-one two three', '-one two\nthree'],
   ['    code that is long', '    code that is long'],
+  ['one | two three', 'one |\ntwo\nthree'],
   ['| a | table | row |', '| a | table | row |'],
   ['```sh\none two three\n```\none two three', '```sh\none two three\n```\none two\nthree'],
   ['a ```b```\none two three', 'a\n```b```\none two\nthree'],

@@ -28,13 +28,14 @@ describe('billing an instance', () => {
     });
   });
 
-  test('charges exactly at the end of an hour', async () => {
-    const b = await bench();
-    await b.createActive('exact');
+  test('charges exactly at the end of an hour, and just covers the next', async () => {
+    const b = await bench({ balance: '179.80' });
+    const id = await b.createActive('exact');
     await b.sandbox.advance(HOUR - 1);
-    expect(await b.books()).toHaveLength(2);
+    expect(await b.books()).toHaveLength(1);
     await b.sandbox.advance(1);
-    expect(await b.books()).toHaveLength(3);
+    expect(await b.books()).toHaveLength(2);
+    expect(await b.statusOf(id)).toBe('ACTIVE');
   });
 
   test.each([

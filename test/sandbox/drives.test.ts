@@ -133,7 +133,8 @@ describe('a drive on an instance', () => {
     const box = await b.createActive('writer', { storage_drive_id: id, template_id: JUPYTERLAB });
     await b.sandbox.advance(2 * HOUR);
     expect(await b.drive(id)).toMatchObject({ used_bytes: String(2 * 2 ** 30), size_gb: 2 });
-    await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb: 1 });
+    for (const size_gb of [1, 2])
+      await b.call('PATCH', `/storage/drives/${id}`, { name: 'x', size_gb });
     await b.sandbox.advance(HOUR);
     expect(await b.drive(id)).toMatchObject({
       used_bytes: String(3 * 2 ** 30),
@@ -154,7 +155,7 @@ describe('a drive on an instance', () => {
 
 describe('a drive without funds', () => {
   test('suspends a drive without funds with growing debt, until a deposit and resume', async () => {
-    const b = await bench({ balance: '1.50' });
+    const b = await bench({ balance: '1.20' });
     const id = await drive(b, 100);
     await b.sandbox.advance(HOUR);
     expect((await b.drive(id)).status).toBe('AVAILABLE');
@@ -163,17 +164,17 @@ describe('a drive without funds', () => {
       status: 'SUSPENDED',
       updated_at: '2026-03-01T14:00:00.000Z',
     });
-    expect(await b.sandbox.status()).toMatchObject({ available: '0.30', debt: '1.20' });
+    expect(await b.sandbox.status()).toMatchObject({ available: '0.00', debt: '1.20' });
     await b.sandbox.advance(9 * HOUR);
     expect((await b.sandbox.status()).debt).toBe('12.00');
 
     await b.call('POST', `/storage/drives/${id}/resume`, {});
     const part = await b.sandbox.deposit('5');
-    expect(part).toMatchObject({ available: '0.00', debt: '6.70' });
-    expect((await b.books()).slice(-2)).toEqual(['DEPOSIT 5.00', 'USAGE_CHARGE 5.30']);
+    expect(part).toMatchObject({ available: '0.00', debt: '7.00' });
+    expect((await b.books()).slice(-2)).toEqual(['DEPOSIT 5.00', 'USAGE_CHARGE 5.00']);
     const promo = await b.call('POST', '/billing/promo/activate', { code: 'WELCOME500' });
-    expect(promo.data).toEqual({ added_amount: '500.00', new_balance: '493.30' });
-    expect(await b.sandbox.status()).toMatchObject({ available: '493.30', debt: '0.00' });
+    expect(promo.data).toEqual({ added_amount: '500.00', new_balance: '493.00' });
+    expect(await b.sandbox.status()).toMatchObject({ available: '493.00', debt: '0.00' });
     expect((await b.drive(id)).status).toBe('SUSPENDED');
 
     const resumed = await b.call('POST', `/storage/drives/${id}/resume`, {});
@@ -185,6 +186,14 @@ describe('a drive without funds', () => {
     await b.call('POST', `/storage/drives/${id}/resume`, {});
     await b.sandbox.advance(8 * DAY);
     expect((await b.drive(id)).status).toBe('AVAILABLE');
+  });
+
+  test('resumes a drive if the balance just covers its debt and an hour', async () => {
+    const b = await bench({ balance: '0' });
+    const id = await drive(b, 100);
+    await b.sandbox.advance(HOUR);
+    await b.sandbox.deposit('2.40');
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(200);
   });
 
   test("charges a drive's debt since the deposit at a resume", async () => {

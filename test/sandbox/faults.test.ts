@@ -43,6 +43,9 @@ describe('an injected failure', () => {
     });
     await b.sandbox.advance(5 * HOUR);
     expect(await b.books()).toHaveLength(4);
+    const ids = [await b.createActive('one'), await b.createActive('two')];
+    await b.sandbox.inject('fail-running');
+    expect(await Promise.all(ids.map(b.statusOf))).toEqual(['ACTIVE', 'ERROR']);
   });
 
   test('applies a failure to the next instance if no instance is running', async () => {

@@ -9,7 +9,9 @@ let home: string;
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'home-path-')));
   home = join(folder, 'home');
-  await mkdir(join(home, 'sub'), { recursive: true });
+  await mkdir(join(home, 'sub', 'deeper'), { recursive: true });
+  await symlink('sub/deeper', join(home, 'deep'));
+  await symlink('../file', join(home, 'deep', 'back'));
   await mkdir(join(folder, 'home-2'));
   await writeFile(join(folder, 'secret'), '');
   await symlink('../secret', join(home, 'up'));
@@ -30,6 +32,7 @@ describe('a path of sftp in a sandbox instance', () => {
     ['sub/../sub/file', 'sub/file'],
     ['in/file', 'sub/file'],
     ['in', 'sub'],
+    ['deep/back', 'sub/file'],
     ['..file', '..file'],
   ])('accepts the sftp path %j in the home folder', async (path, found) => {
     expect(await inHome(home, path)).toBe(join(home, found));

@@ -79,6 +79,9 @@ describe('a sandbox instance', () => {
     };
     const id = await b.createActive('container', { docker_config });
     const instance = await b.instance(id);
+    await b.createActive('outer', {
+      docker_config: { image: 'a', ports: [{ external_port: 80 }] },
+    });
     expect(instance.docker_config).toEqual(docker_config);
     expect(instance.connection_info).toEqual({
       type: 'custom_docker',

@@ -54,7 +54,8 @@ async function connected(
     templateId: JUPYTERLAB,
     sshKeys: publicKeys.map((publicKey) => ({ publicKey })),
   } as unknown as Instance;
-  const env = { PATH: process.env.PATH, LANG: 'C', GPUCLOUD_API_KEY: 'secret-1', MINE: 'secret-2' };
+  const foreign = { GPUCLOUD_API_KEY: 'secret-1', MINE: 'secret-2', XTZ: 'x', TZX: 'x' };
+  const env = { PATH: process.env.PATH, LANG: 'C', ...foreign };
   const wire = { stdin, stdout, env, platform: process.platform, signal: stop.signal };
   served.push(connectTo(file, OWNERS, instance, wire));
   const client = new ssh2.Client();
@@ -109,7 +110,7 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
 
   test("gives a command the instance's environment, and none of this computer's secrets", async () => {
     const client = await connected();
-    const env = { LC_TIME: 'de_DE', COLORTERM: 'truecolor', XLC_ALL: 'x', MINE: 'secret-3' };
+    const env = { LC_TIME: 'de_DE', COLORTERM: 'truecolor', XLC_ALL: 'x', LANGX: 'x' };
     const { stdout } = await ran(client, 'pwd; exec env', { env });
     client.end();
     const { folder, home, proc } = placeOf(file, ID);
@@ -412,8 +413,11 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     await ask((done) => sftp.fsetstat(handle, { size: 5, mode: 0o611, ...times }, done));
     expect(await ask((done) => sftp.fsetstat(handle, {}, done))).toBeUndefined();
     expect(await ask((done) => sftp.fstat(handle, done))).toMatchObject({ size: 5, ...times });
+    const second = await opened('sub/a', mode.READ);
     await ask((done) => sftp.close(handle, done));
     expect(await ask((done) => sftp.fstat(handle, done))).toBe(status.FAILURE);
+    expect(await ask((done) => sftp.fstat(second, done))).toMatchObject({ size: 5 });
+    await ask((done) => sftp.close(second, done));
     expect(await statOf('sub/a')).toEqual({ mode: '100611', size: 5, ...times });
     const later = { atime: 1_700_000_008, mtime: 1_700_000_010 };
     await ask((done) => sftp.setstat('sub/a', { size: 3, mode: 0o755, ...later }, done));

@@ -5,6 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../src/sandbox/index.ts';
 import { endStale } from '../../src/sandbox/ssh/index.ts';
+import { placeOf } from '../../src/sandbox/ssh/place.ts';
 import { manualClock } from '../support/clock.ts';
 import { bench, temporaryFolder } from './support.ts';
 
@@ -34,13 +35,21 @@ test.each([
     (folder: string) => mkdir(folder).then(() => chmod(folder, 0o777)),
   ],
   ['that is a link', (folder: string) => symlink('/tmp', folder)],
-])('deletes nothing in an instance folder %s', async (_what, make) => {
+  ['of another user', (folder: string) => mkdir(folder), [4321]],
+  [
+    'beside a file that everyone can write to',
+    (folder: string, file: string) =>
+      mkdir(folder)
+        .then(() => writeFile(file, '{}'))
+        .then(() => chmod(file, 0o666)),
+  ],
+])('deletes nothing in an instance folder %s', async (what, make, owners = OWNERS) => {
   const file = join(await temporaryFolder(), 'sandbox.json');
   const folder = file.replace('.json', '-instances');
-  await make(folder);
-  await expect(endStale(file, OWNERS, new Map())).rejects.toMatchObject({
+  await make(folder, file);
+  await expect(endStale(file, owners, new Map())).rejects.toMatchObject({
     failure: 'storage',
-    message: `Other users could change ${folder}.`,
+    message: `Other users could change ${what.startsWith('beside') ? file : folder}.`,
   });
 });
 
@@ -48,9 +57,11 @@ test('deletes the folder of an unknown instance after each change, even a refuse
   const file = join(await temporaryFolder(), 'sandbox.json');
   const sandbox = openSandbox({ file, clock: manualClock(), owners: OWNERS });
   const folder = join(file.replace('.json', '-instances'), ID);
-  await mkdir(folder, { recursive: true });
+  const others = [`x${folder}`, `${folder}x`].map((path) => path.replace(/^x(.*)\//, '$1/x'));
+  for (const path of [folder, ...others]) await mkdir(path, { recursive: true });
   await sandbox.status();
-  expect(existsSync(folder)).toBe(false);
+  expect([folder, ...others].map(existsSync)).toEqual([false, true, true]);
+  expect(placeOf('/a.json/b.json', ID).folder).toBe(`/a.json/b-instances/${ID}`);
   await mkdir(folder, { recursive: true });
   await expect(sandbox.connect(ID, {} as never)).rejects.toMatchObject({ failure: 'notFound' });
   expect(existsSync(folder)).toBe(false);

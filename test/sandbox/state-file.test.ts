@@ -268,8 +268,14 @@ describe('the virtual clock', () => {
     b.clock.time += DAY;
     expect(await now()).toBe(HOUR + 61 * SECOND);
     await b.sandbox.setSpeed(0.5);
-    b.clock.time += SECOND;
+    b.clock.time += SECOND + 1;
     expect(await now()).toBe(HOUR + 61 * SECOND + 500);
+    await b.sandbox.setSpeed(1);
+    const before = await now();
+    for (const days of [1, 2]) {
+      b.clock.time += DAY;
+      expect(await now()).toBe(before + days * DAY);
+    }
   });
 
   test('changes instances between two requests as the virtual clock advances', async () => {

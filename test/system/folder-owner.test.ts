@@ -61,9 +61,13 @@ describe("root in another user's folder", needs('root'), () => {
   });
 
   test('keeps the owner of a file that it rewrites for its user', async () => {
-    const owner = { uid: 4711, gid: 4711 };
-    await replaceFile(join(folder, 'file'), 'text', { owner });
-    expect(ownerOf('file')).toEqual([4711, 4711]);
+    for (const [uid, gid] of [
+      [0, 4712],
+      [4711, 0],
+    ] as const) {
+      await replaceFile(join(folder, 'file'), 'text', { owner: { uid, gid } });
+      expect(ownerOf('file')).toEqual([uid, gid]);
+    }
   });
 
   test('leaves files of other users, and its own files in its own folders', async () => {

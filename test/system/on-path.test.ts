@@ -24,7 +24,11 @@ test.each<[string, string, () => string]>([
   ['the System32 path instead of a folder', 'tar', () => MISSING],
   ['a path unchanged', '.\\tar.exe', () => '.\\tar.exe'],
 ])('finds %s on the PATH of Windows', (_what, file, expected) => {
-  const env = { Path: `${at('none')};"${at('first')}";${at('second')}` };
+  const env = {
+    MYPATH: 'no',
+    PATHEXT: 'no',
+    Path: `${at('none')};"${at('first')}";${at('second')}`,
+  };
   expect(onPath(file, env, 'win32')).toBe(expected());
 });
 

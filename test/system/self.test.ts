@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { errorCode, faultOf } from '../../src/system/error-code.ts';
-import { keyringProgramOf, selfOf } from '../../src/system/self.ts';
+import { isInExecutable, keyringProgramOf, selfOf } from '../../src/system/self.ts';
 import { inTemporaryFolder } from '../../src/system/temporary-folder.ts';
 
 let folder: string;
@@ -26,6 +26,7 @@ test('starts the npm package with Node and the target of its symlink', () => {
 test.each(['/$bunfs/root/gpucloud', 'B:\\~BUN\\root\\gpucloud.exe', 'B:/~BUN/root/gpucloud.exe'])(
   'starts the executable without its virtual script %s',
   (script) => {
+    expect(isInExecutable(`/x${script}`)).toBe(false);
     expect(selfOf('/usr/bin/gpucloud', script)).toEqual({
       form: 'executable',
       file: '/usr/bin/gpucloud',

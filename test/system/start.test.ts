@@ -35,6 +35,26 @@ test('runs a module once, at the first use of one of its names', () => {
   expect(said).toEqual(['runs', [], 1, 2, 3]);
 });
 
+test('loads slow modules of Node at the first use of a name, and others at once', () => {
+  const used: unknown[] = [];
+  const node = (id: string) => {
+    used.push(id);
+    return { name: `of ${id}` };
+  };
+  const first: Body = (require) => {
+    for (const id of ['sha2', 'x-node:fs', 'http2', 'node:fs']) {
+      const one = require(id) as { __esModule?: true; name: string };
+      used.push(one.__esModule);
+      used.push(one.name);
+    }
+  };
+  runFake([first], node);
+  expect(used).toEqual([
+    ...['sha2', undefined, 'of sha2', 'x-node:fs', undefined, 'of x-node:fs'],
+    ...[true, 'http2', 'of http2', true, 'node:fs', 'of node:fs'],
+  ]);
+});
+
 test('runs a module again if it threw', () => {
   let runs = 0;
   const tried: unknown[] = [];
@@ -76,6 +96,7 @@ test('reads the modules of a bundle that has exactly their length', async () => 
 test.each([
   ['instances get box --json', 'instances-get'],
   ['instances get-all', 'instances-get-all'],
+  ['instances get1', 'instances'],
   ['status --json', 'status'],
   ['ssh-keys Add', 'ssh-keys'],
   ['__complete bash', '__complete-bash'],

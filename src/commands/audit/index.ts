@@ -88,9 +88,10 @@ export const audit = verb({
     const { out, flags } = context;
     const progress = context.err.progress('Looking for unknown costs');
     const reading = await readAudit({ exact }, context).finally(() => progress.done());
-    const { user, drives, charges, faults, now } = reading.look.reading;
-    // Fails if nothing could be read: a service that does not respond is not a finding.
-    if (user === undefined && drives === undefined && charges === undefined) assertWhole(faults);
+    const { user, drives, faults, now } = reading.look.reading;
+    // Fails if nothing could be read: a service that does not respond is not a finding. Charges need
+    // the drives.
+    if (user === undefined && drives === undefined) assertWhole(faults);
     const checks = checksOf(reading);
     const rows = checks.map((check) => rowOf(check, flags.profile));
     if (out.people) await out.screen(auditBlocks(rows), now);

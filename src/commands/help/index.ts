@@ -49,10 +49,9 @@ remote command, or 255 if ssh itself failed.
 
 function environment(): string {
   const rows = ENVIRONMENT.flatMap(({ variables, flag, meaning }) => {
-    const words = meaning.replaceAll('`', '');
     const [first = '', ...others] = variables;
-    const wins = flag === undefined ? words : `${words}; ${flag} overrides it`;
-    return [[first, wins], ...others.map((name) => [name, ''])];
+    const wins = flag === undefined ? meaning : `${meaning}; ${flag} overrides it`;
+    return [[first, wins.replaceAll('`', '')], ...others.map((name) => [name, ''])];
   });
   return `A flag overrides the environment, which overrides the profile. The variables:
 

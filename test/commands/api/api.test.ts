@@ -15,13 +15,17 @@ import { type Answer, envelope, type Handler, sent } from '../../support/service
 test('names a key without an ID, and suggests a request without --query only if it can be repeated', async () => {
   const key = { secret_key: 'svc_sk_live_abcdef0123456789' };
   const world = await createWorld({
-    handler: ({ path }) => ({ status: 201, body: path === '/api-keys' ? { data: key } : 'text' }),
+    handler: ({ path, body }) => ({
+      status: JSON.stringify(body)?.includes('bad') ? 422 : 201,
+      body: path === '/api-keys' ? { data: key } : 'text',
+    }),
   });
   for (const method of ['GET', 'POST']) {
     expect((await world.cli(['api', method, '/jobs', '--query', 'a'])).code).toBe(10);
   }
   const create = ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'];
   expect((await world.cli(create, { isStdoutFull: true })).code).toBe(9);
+  await world.cli([...create.with(4, 'name=bad')], { isStdoutFull: true });
 });
 
 describe('in the sandbox', () => {
@@ -154,7 +158,10 @@ describe('api with bad input', () => {
     [['GET', `/x/${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'a'], '--raw-field: must be NAME=VALUE'],
     [['POST', '/x', '-F', '=a'], '--field: must be NAME=VALUE'],
-    [['POST', '/x', '-f', 'a=1', '-F', 'a=2'], '--field "a" is set more than once'],
+    [
+      ['POST', '/x', '-f', 'a=1', '-F', 'a=2', '-F', 'b=1', '-F', 'b=2'],
+      '--field "a" is set more than once',
+    ],
     [['POST', '/x', '-f', 'a[b]=1'], '--raw-field "a[b]": flags can\'t build nested fields'],
     [['POST', '/x', '-f', `a=${TEST_KEY}`], 'this is an API key'],
     [['POST', '/x', '-f', 'new_password=hunter2'], '--raw-field "new_password": a secret'],
@@ -173,6 +180,7 @@ describe('api with bad input', () => {
     [['GET', '/x', '-q'], '--output id: api prints the service'],
     [['GET', '/x', '-o', 'csv'], '--output csv: api prints the service'],
     [['GET', '/x', '--columns', 'a'], '--columns and --sort'],
+    [['GET', '/x', '--sort', 'a'], '--columns and --sort'],
   ])('rejects api %j before any request', async (argv, message) => {
     const given = argv.map((text) => (text === 'BROKEN' ? join(world.home, 'broken.json') : text));
     const result = await world.cli(['api', ...given]);
@@ -209,7 +217,17 @@ describe('against a scripted service', () => {
       body = JSON.stringify(got);
       return { status: 200, body: '' };
     });
-    const fields = ['t=true', 'f=false', 'n=null', 'i=-7', 'd=0.10', 's=07', 'e=', 'w=yes'];
+    const fields = [
+      't=true',
+      'f=false',
+      'n=null',
+      'i=-7',
+      'd=0.10',
+      's=07',
+      'e=',
+      'w=yes',
+      'q=x=@-',
+    ];
     await writeFile(join(world.home, 'text'), 'from a "file"\n');
     const argv = fields.flatMap((field) => ['-F', field]);
     const result = await world.cli(
@@ -228,7 +246,18 @@ describe('against a scripted service', () => {
     );
     expect(result).toMatchObject({ code: 0, stdout: '', stderr: '' });
     expect(JSON.parse(body)).toEqual({
-      ...{ t: true, f: false, n: null, i: -7, d: 0.1, s: '07', e: '', w: 'yes', r: 'true' },
+      ...{
+        t: true,
+        f: false,
+        n: null,
+        i: -7,
+        d: 0.1,
+        s: '07',
+        e: '',
+        w: 'yes',
+        q: 'x=@-',
+        r: 'true',
+      },
       ...{
         ['__proto__']: 'p',
         text: 'from a "file"\n',
@@ -250,6 +279,8 @@ describe('against a scripted service', () => {
     );
     expect(sent(posted.requests)).toEqual(['POST /x?b=1']);
     expect(posted.requests[0]?.body).toEqual({ new_password: 'correct horse' });
+    const stopped = await world.cli(['api', 'POST', '/instances/i1/stop']);
+    expect(sent(stopped.requests)).toEqual(['POST /instances/i1/stop']);
   });
 
   test('prints a body to a pipe unchanged, and keeps all digits when reformatting', async () => {
@@ -311,10 +342,13 @@ describe('against a scripted service', () => {
   });
 
   test('removes control characters from a response in a terminal', async () => {
-    await scripted({ status: 200, body: 'line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx' });
+    await scripted({
+      status: 200,
+      body: '  line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx \n',
+    });
     await world.cli(['api', 'GET', '/x', '-i'], { terminal: true });
     const piped = await world.cli(['api', 'GET', '/x']);
-    expect(piped.stdout).toBe('line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx');
+    expect(piped.stdout).toBe('  line\u001b]52;c;x\u0007 one\r\ntwo \u202e\u009b2Jx \n');
     await scripted({ status: 200, body: '{"data":"\u009b2J\u202e\u007f"}' });
     await world.cli(['api', 'GET', '/x', '-o', 'jsonl'], { terminal: true });
   });

@@ -62,6 +62,8 @@ describe('--paginate', () => {
     const listed = async (...argv: string[]) =>
       (await world.cli(['api', 'GET', ...argv, '--paginate', '-o', 'jsonl'])).stdout.split('\n');
     expect(await listed('/billing/transactions')).toHaveLength(6);
+    // A page with more rows than its limit is the whole list.
+    expect(await listed('/billing/transactions?limit=1')).toHaveLength(3);
     // Most undocumented lists have no pages.
     expect(await listed('/x')).toHaveLength(3);
   });
@@ -80,6 +82,12 @@ describe('--paginate', () => {
     await scripted({ status: 200, body: { data: slice(1), meta: meta.whole?.(1) } });
     const result = await world.cli(['api', 'GET', '/x', '--paginate']);
     expect(result.requests).toHaveLength(2);
+    await world.close();
+    await scripted(({ path }) => ({
+      status: 200,
+      body: { data: page(path) === 1 ? slice(1) : [], meta: meta.whole?.(1) },
+    }));
+    await world.cli(['api', 'GET', '/x', '--paginate']);
     await world.close();
     await scripted({ status: 200, body: { data: { n: 1 } } });
     await world.cli(['api', 'GET', '/x', '--paginate']);

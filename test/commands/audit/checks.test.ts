@@ -238,9 +238,26 @@ test("exits with 6 if the audit can't read anything", async () => {
   expect({ code, rows }).toEqual({ code: 6, rows: [] });
 });
 
+test.each(['/users/me', '/storage/drives'])(
+  'prints the checks if only %s can be read',
+  async (path) => {
+    for (const other of ['/users/me', '/storage/drives', '/billing']) {
+      if (other !== path) service.broken.set(other, no(500, 'No'));
+    }
+    expect((await at.audit()).code).toBe(10);
+  },
+);
+
 test('prints findings first, and only the names of findings with -q', async () => {
   await at.track(at.running());
   reserved('189.90');
   await world.cli(['audit', '--exact']);
   expect((await world.cli(['audit', '--exact', '-q'])).stdout).toBe('reserved_balance\n');
+  const own = { key_prefix: TEST_KEY.slice(0, 20), last_used_at: service.ago(0) };
+  at.keys(own, { key_prefix: 'svc_sk_ci', last_used_at: service.ago(0) });
+  const { stderr } = await at.audit('--exact');
+  expect(errorOf(stderr)).toMatchObject({
+    message: 'The audit has findings: other_api_keys, reserved_balance.',
+    may_be_billing: true,
+  });
 });

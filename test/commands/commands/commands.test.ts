@@ -156,6 +156,16 @@ describe('commands PATH', () => {
 
   test('prints the entry of a group and its commands', async () => {
     await world.cli(['commands', 'drives', '--json']);
+    await world.cli(['commands', 'drives', 'resume', '-o', 'yaml']);
+    await world.cli([
+      'commands',
+      'drives',
+      '--json',
+      '--sort',
+      '-command',
+      '--query',
+      '[].command',
+    ]);
     const rows = await world.cli(['commands', 'drives', '-q']);
     expect(rows.stdout.split('\n')).toContain('drives update');
     expect(rows.stdout).not.toContain('instances');

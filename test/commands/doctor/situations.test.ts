@@ -83,6 +83,8 @@ const scheduled = (features: readonly string[], at = NOW): Situation => ({
   others: ['state_folder pass $HOME/state, 0700', 'state_writable pass $HOME/state is writable'],
 });
 
+/** The world of a service that takes time. */
+let slow: World;
 const SITUATIONS: readonly [what: string, Situation, differing: readonly string[]][] = [
   ['nothing unusual', {}, []],
   [
@@ -175,6 +177,19 @@ const SITUATIONS: readonly [what: string, Situation, differing: readonly string[
     'an unreadable date',
     dated('soon'),
     ["clock warn not checked: the service's responses have no date"],
+  ],
+  [
+    'a clock exactly a minute behind a slow service',
+    {
+      async prepare(world) {
+        slow = world;
+      },
+      handler(request) {
+        if (request.path === '/users/me') slow.clock.advance(1000);
+        return serving([], '2026-01-15T12:01:00.000Z')(request);
+      },
+    },
+    ['service pass $URL responded in 1000 ms', "clock pass 60 s behind the service's clock"],
   ],
   [
     'a clock a minute behind',

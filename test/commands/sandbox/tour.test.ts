@@ -86,6 +86,10 @@ describe('sandbox tour', () => {
       expect(error.message).toMatch(
         /^The tour stopped at "gpucloud instances create .+": .*no such offer/,
       );
+      const people = await world.cli(['sandbox', 'tour'], { env: NO_SSH });
+      expect(people.stderr).toMatch(
+        /\nerror: The tour stopped at "gpucloud instances [^\n]+"\.\n$/,
+      );
     } finally {
       argv[at] = 'rtx-4090';
     }

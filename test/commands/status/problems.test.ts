@@ -48,12 +48,14 @@ test('groups problems of a kind in a terminal, and counts those that it leaves o
 test('groups no problems that differ in more than the name', async () => {
   const left = (name: string, hours: number) =>
     service.instance(name, { created_at: service.ago(hours * HOUR) });
-  await known(left('one', 30), left('two', 30), left('six', 50), left('ten', 60));
+  service.balance = '100000';
+  const alike = ['one', 'two', 'tri', 'far'].map((name) => left(name, 30));
+  await known(...alike, left('six', 50), left('ten', 60));
   const { stdout } = await world.cli(['status'], { terminal: true, columns: 100 });
   expect(problems(stdout)).toEqual([
     '- one was rented 1 day 6 h ago and has no deadline:',
     '    gpucloud instances expire one --if-idle 45m',
-    '- The same for two',
+    '- The same for two, tri, far',
     '- six was rented 2 days 2 h ago and has no deadline:',
     '    gpucloud instances expire six --if-idle 45m',
     '- 1 more problem:',

@@ -150,6 +150,8 @@ describe('templates get', () => {
       min_cuda_version: '',
     });
     await world.cli(['templates', 'get', 't-9']);
+    const named = await worldOf({ id: 't-9', env_vars: 'A=1' });
+    await named.cli(['templates', 'get', 't-9']);
   });
 
   it('prints only the readme of a template with --markdown', async () => {
@@ -177,6 +179,8 @@ describe('templates get', () => {
     [['get'], 'missing argument: template'],
     [['get', ''], 'TEMPLATE "": must not be empty'],
     [['get', 'whisper', '--markdown', '--json'], "--markdown can't be used with -o json"],
+    [['get', 'whisper', '--markdown', '-o', 'yaml'], "--markdown can't be used with -o yaml"],
+    [['get', 'whisper', '--markdown', '-q'], "--markdown can't be used with -o id"],
     [['get', 'whisper', '--columns', 'readme'], "--columns: unknown column 'readme'"],
     [['list', '--sort', 'colour'], "--sort: unknown column 'colour'"],
   ])('rejects templates get %j before any request', async (given, words) => {
