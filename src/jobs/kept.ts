@@ -133,7 +133,7 @@ async function openStream(job: JobFiles, from: From, at: number, context: Contex
       return done;
     },
     read(offset: number): Uint8Array {
-      const segment = segments.find(({ start, size }) => offset >= start && offset < start + size);
+      const segment = segments.find(({ start, size }) => offset < start + size);
       if (segment === undefined) return new Uint8Array();
       const chunk = Buffer.alloc(CHUNK);
       const most = Math.min(CHUNK, segment.start + segment.size - offset);

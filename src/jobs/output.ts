@@ -30,7 +30,7 @@ export function createJobOutput({ host }: Context, stop: AbortSignal): JobOutput
   let lost: CliError | undefined;
   return {
     async print(from, bytes) {
-      if (terminals[from] && bytes.length > 0) isOpen = bytes.at(-1) !== LINE_FEED;
+      if (terminals[from]) isOpen = bytes.at(-1) !== LINE_FEED;
       try {
         await sinks[from].write(bytes);
       } catch (error) {

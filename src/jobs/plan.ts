@@ -119,9 +119,7 @@ export async function checkInput(
 /** Refuses to copy the home folder: it has the private SSH keys and gpucloud's API keys. */
 async function ensureNotHome(flag: string, folder: string, { host }: Context): Promise<void> {
   // Listing a folder that can't be read fails with its reason.
-  const isIn =
-    host.home !== undefined && (await containsHome(folder, host.home).catch(() => false));
-  if (!isIn) return;
+  if (!(await containsHome(folder, host.home).catch(() => false))) return;
   throw usageError(`${flag} can't be ${folder}, which contains your home folder and its keys`);
 }
 
@@ -208,7 +206,7 @@ function ensureComplete(missing: readonly string[], ends: DeadlineFlags): void {
 /** Names are unique in an account, and two runs within a minute are common. */
 function defaultName({ clock }: Context): string {
   const time = new Date(clock.now()).toISOString();
-  const minute = time.replace(/^\d+-(\d+)-(\d+)T(\d+):(\d+).*/, '$1$2-$3$4');
+  const minute = time.replace(/\d+-(\d+)-(\d+)T(\d+):(\d+).*/, '$1$2-$3$4');
   const mark = Math.floor(clock.random() * 36 ** 4)
     .toString(36)
     .padStart(4, '0');

@@ -59,8 +59,7 @@ export async function ensureOwnTargets(
 export async function storeJob(job: JobRecord, whose: Whose, context: Context): Promise<void> {
   await writeJob(job, context);
   // The first check has warned of jobs that have exited.
-  const skips = (other: JobRecord) =>
-    other.uid === job.uid || other.exit_code !== null || whose.skips?.(other) === true;
+  const skips = (other: JobRecord) => other.uid === job.uid || other.exit_code !== null;
   try {
     await exited(job.fetch, { ...whose, skips }, context);
   } catch (error) {

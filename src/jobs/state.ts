@@ -266,7 +266,7 @@ function ofKept(job: Happened, driver: Driver, now: Situation): Step {
 function onExisting(step: Step, job: Happened, state: JobState, now: Situation): Step {
   // A path that is missing after the command does not appear later.
   const isLeft = !job.collected && !isMissing(now);
-  if (step === 'keep' || step === 'stay') return isLeft ? 'leave' : 'end';
+  if (step === 'keep') return isLeft ? 'leave' : 'end';
   if (step !== 'end') return step;
   const isDone =
     state.kind === 'preparing' ||

@@ -293,7 +293,7 @@ export function stepsOf(job: Job, how: HowToDrive, context: Context): Steps {
         const failed = failedOf(job.failure);
         const uncopied = { why: job.failure.message, isMissing: failed === 'missing' };
         await note(job, { uncopied }, context);
-        const isAsked = by === 'stop' && seen.kind !== 'running';
+        const isAsked = by === 'stop';
         const isSoon = seen.kind === 'exited' && hasFailedSoon(job.record);
         const isUnsure = failed === 'missing' && (isAsked || isSoon);
         return isUnsure && (await hasNothing(seen, job, there().shell)) ? 'nothing' : failed;
@@ -362,7 +362,7 @@ function interruptOf({ interrupts: { first, second } }: Context): Situation['int
  * have written results elsewhere on the instance.
  */
 function hasFailedSoon({ here, exit_code, took }: Job['record']) {
-  if (here || exit_code === null || exit_code === 0) return false;
+  if (here || exit_code === 0) return false;
   // By its own clock: this computer may have learned of the exit much later.
   return took !== undefined && took.command * 1000 < SOON;
 }

@@ -447,5 +447,10 @@ test('uses tar instead of rsync if the login shell prints a greeting', async () 
   const own =
     'gpucloud-run none\ngpucloud-run home /root\ngpucloud-run rsync\ngpucloud-run tar\ngpucloud-run ready\n';
   expect(await found(own)).toMatchObject({ state: 'none', hasRsync: true, hasTar: true });
-  expect(await found(`Welcome\n${own}`)).toMatchObject({ hasRsync: false, hasTar: true });
+  const lines = ['gpucloud-run running on', 'a gpucloud-run home /a', 'a gpucloud-run gpu 1 1 1 1'];
+  const greeting = ['a gpucloud-run set up a', ...lines].join('\n');
+  expect(await found(`${greeting}\n${own}`)).toEqual({
+    ...{ state: 'none', exitCode: undefined, isSetup: false, setUp: undefined, gpu: null },
+    ...{ home: '/root', hasRsync: false, hasTar: true },
+  });
 });

@@ -87,6 +87,16 @@ test.each([
     [{ ...member, gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 } }],
     'It cost 0.35 ₽: 12 s renting, 3 min running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB), 2 s fetching.',
   ],
+  [
+    'the use of the cards by a short command',
+    [
+      {
+        ...{ ...member, cost: null, cost_at_most: null, phases: { ...none, running: 0 } },
+        gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 },
+      },
+    ],
+    'It took 0 s running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB).',
+  ],
   ['nothing known', [{ ...member, cost: null, cost_at_most: null, phases: none }], undefined],
   ['no instance', [], undefined],
   [
@@ -103,6 +113,11 @@ test.each([
     'several instances, one without a price',
     [member, { ...second, cost: null, cost_at_most: null }],
     undefined,
+  ],
+  [
+    'eight instances',
+    Array.from({ length: 8 }, () => member),
+    `They cost 2.80 ₽${', train-1 0.35 ₽'.repeat(8).replace(',', ':')}.`,
   ],
   ['many instances', Array.from({ length: 9 }, () => member), 'They cost 3.15 ₽.'],
 ] as const)('shows %s', (_what, members, text) => {

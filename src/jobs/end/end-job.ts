@@ -127,7 +127,8 @@ function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): Cl
     new CliError('runFailed', `${how}, so the command was not started.`, { hint });
   if (isStopAsked() || (by === 'stop' && isInterrupted))
     return failed(`${gpucloud('jobs', 'stop')} stopped the setup`, logs);
-  if (isInterrupted && stops.near.aborted) {
+  // Only a near deadline is left: see the returns above.
+  if (isInterrupted) {
     const more = on ? '' : '; to give it more time, use a longer --terminate-after';
     return failed(`The setup was stopped near ${name}'s deadline`, `${logs}${more}`);
   }
@@ -169,9 +170,11 @@ export async function leftJob(
   const rest = { ...progressOf(job), stage: stageOf(job), kept: record.kept };
   if (record.kept !== null && !stops.interrupt.aborted) {
     const stage = failure === undefined ? ('done' as const) : stageOf(job);
-    const isNews = keptBefore === 'results' && record.kept === 'results';
     const error =
-      failure && (isNews ? await notCollected(job, failure, context) : stillBills(job, failure));
+      failure &&
+      (keptBefore === 'results'
+        ? await notCollected(job, failure, context)
+        : stillBills(job, failure));
     return { ...rest, stage, terminated: false, error };
   }
   const { reason }: { reason?: unknown } = stops.interrupt;

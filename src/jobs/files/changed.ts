@@ -46,7 +46,7 @@ export async function difference(
     // Keeps only what is known here, since a hostile instance may send any number of names.
     const [, mode = '', size, time, path = ''] = /^(\w+) (\d+) (\d+) \.\/(.*)$/.exec(line) ?? [];
     const entry = entries.get(path);
-    if (entry === undefined || same.has(entry)) continue;
+    if (entry === undefined) continue;
     const there = Number.parseInt(mode, 16);
     if ((entry.kind === 'folder') !== ((there & KIND) === FOLDER)) inTheWay.push(path);
     else if (entry.kind === 'file' && (there & KIND) === REGULAR) {

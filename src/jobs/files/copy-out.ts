@@ -31,7 +31,7 @@ export interface Fetch {
  * same name in the current folder.
  */
 export function parseFetch(text: string, flag = '--fetch'): Fetch {
-  const [, remote = '', local = ''] = /^(.+?)(?::(.*))?$/s.exec(text) ?? [];
+  const [, remote = '', local = ''] = /(.+?)(?::(.*))?$/s.exec(text) ?? [];
   const name = basename(remote);
   if (name === '' || name === '.' || name === '..' || remote.includes('\0')) {
     throw usageError(

@@ -47,7 +47,7 @@ export function matcherOf(pattern: string): (name: string) => boolean {
   const last = bytesOf(basename(pattern));
   const hidden = isPattern(last.charAt(0)) ? '(?!\\.)' : '';
   const whole = new RegExp(`^${hidden}${last.replace(/./gs, expressionOf)}$`, 's');
-  return (name) => whole.test(bytesOf(name)) || bytesOf(name) === last;
+  return (name) => whole.test(bytesOf(name));
 }
 
 /** Represents each byte as one character. */

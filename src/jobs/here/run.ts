@@ -190,7 +190,7 @@ export class HereRun implements Together {
 
   showFetching(): void {
     const { current } = this.#phases;
-    if (current !== 'fetching' && this.plan.fetch.length > 0) {
+    if (current !== 'fetching') {
       this.#copied.clear();
       this.#phases.begin('fetching', `from ${this.what}`);
     }

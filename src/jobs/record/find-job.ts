@@ -72,7 +72,7 @@ async function ensureMeant(
   context: Context,
 ): Promise<void> {
   const { instances } = await (await context.journal()).read({ archived: true });
-  const others = instances.filter(({ id, name }) => isSameName(name, typed) && id !== job.id);
+  const others = instances.filter(({ name }) => isSameName(name, typed));
   if (others.length > 0) throw ambiguous(typed, { by: 'both', fitting: [job, ...others] });
   if (by === 'beginning' && context.flags.yes) throw beginningWithYes(typed, job);
 }

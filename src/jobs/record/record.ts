@@ -403,7 +403,7 @@ export async function outputFiles(
   const path = await jobPath(uid, from, context);
   const found = namesIn(dirname(path)).flatMap((name): OutputFile[] => {
     const file = join(dirname(path), name);
-    const [, offset] = /\.(\d{1,15})$/.exec(name) ?? [];
+    const [, offset] = /\.(\d{1,15})/.exec(name) ?? [];
     return file === `${path}.${offset}` ? [{ path: file, start: Number(offset) }] : [];
   });
   return found.sort((a, b) => a.start - b.start);

@@ -48,7 +48,7 @@ export function isFull(line: string): boolean {
 /** Returns the line of an output that most likely has the reason of a failure. */
 export function lastLine(printed: string): string {
   const text = printed.trim();
-  return text.split('\n').find(isFull) ?? text.replace(/^.*\n/s, '');
+  return text.split('\n').find(isFull) ?? text.replace(/.*\n/s, '');
 }
 
 /** Returns the error for a script that failed on an instance. A cut connection may be retried. */

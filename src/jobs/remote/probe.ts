@@ -37,8 +37,8 @@ export async function probe(
   const { code, stdout, stderr } = await shell.run(PROBE, signal);
   const [, state, exit] =
     /^gpucloud-run (none|running|exited|lost)(?: (\d+)(?: full)?)?$/m.exec(stdout) ?? [];
-  const [, home] = /^gpucloud-run home (\/.*)$/m.exec(stdout) ?? [];
-  const [, use = ''] = /^gpucloud-run gpu (.*)$/m.exec(stdout) ?? [];
+  const [, home] = /^gpucloud-run home (\/.*)/m.exec(stdout) ?? [];
+  const [, use = ''] = /^gpucloud-run gpu (.*)/m.exec(stdout) ?? [];
   const [, setUp] = /^gpucloud-run set up (\w+)$/m.exec(stdout) ?? [];
   const lines = stdout.split('\n');
   if (!lines.includes('gpucloud-run ready') || state === undefined || home === undefined) {

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { asCliError, CliError } from '../../errors.ts';
 import type { Target } from '../../instances/resolve.ts';
 import type { RescueRecord } from '../../journal/index.ts';
 import type { FindSignIn } from '../../ssh/sign-in.ts';
 import type { CopyingOut, Unplaced } from '../files/copy-out.ts';
 import { copyOrPlace } from '../files/copy-out-each.ts';
-import { isRented, type JobRecord } from '../record/record.ts';
+import type { JobRecord } from '../record/record.ts';
 import type { SignedIn } from '../remote/probe.ts';
 import type { RemoteShell } from '../remote/remote-shell.ts';
 import { WORK } from '../remote/supervisor.ts';
@@ -58,7 +58,7 @@ export async function copyPaths(
   context: Context,
 ): Promise<Result> {
   const { isLast } = copying;
-  const job = (await copying.jobs()).find((one) => one.id === id && isRented(one));
+  const job = (await copying.jobs()).find((one) => one.id === id);
   const { shell, home } = await signedIn({ id, name }, job, copying, context);
   // A relative path of a job's instance counts from the job's folder, as for --fetch.
   const from = join(home, job === undefined || job.on ? '' : WORK);
@@ -150,9 +150,7 @@ async function copyPath(
       await copyOnce(progress, shell, { ...copying, missingNames }, context);
     } catch (error) {
       // A listed file was removed before tar read it.
-      const isOfList =
-        isPart && error instanceof CliError && error.failure === 'refused' && !error.retryable;
-      if (!isOfList || signal.aborted) throw error;
+      if (!isPart || asCliError(error).retryable) throw error;
       await copyOnce(progress, shell, copying, context);
     }
   }

@@ -70,8 +70,7 @@ export async function noteOutputEnd(
   { gpu, took, isDiskFull }: Omit<CommandEnd, 'exitCode'>,
   context: Context,
 ): Promise<void> {
-  const facts = { ...(gpu && { gpu }), ...(took && { took }) };
-  if (gpu !== undefined || took !== undefined) await note(job, facts, context);
+  await note(job, { ...(gpu && { gpu }), ...(took && { took }) }, context);
   if (isDiskFull !== true) return;
   // The command itself had the failed writes, so nobody knows how many bytes are missing.
   job.isOutputWhole = false;

@@ -49,9 +49,8 @@ export async function start(job: Job, context: Context): Promise<Failed> {
     return 'none';
   } catch (error) {
     job.failure = asCliError(error);
-    const { failure, retryable } = job.failure;
     // The instance certainly did not start the command. An earlier attempt that was cut may have.
-    const isRefused = failure === 'refused' && !retryable && !stops.any.aborted && attempts <= 1;
+    const isRefused = job.failure.failure === 'refused' && attempts <= 1;
     if (isRefused) await note(job, { command_started_at: null }, context);
     return 'start';
   }
