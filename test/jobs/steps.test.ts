@@ -7,8 +7,8 @@ import { driveJob } from '../../src/jobs/driver.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
+import { ensureRunning } from '../../src/jobs/stages/follow-to-end.ts';
 import { type HowToDrive, stepsOf } from '../../src/jobs/steps.ts';
-
 import { timeOf } from '../../src/jobs/verbs/finish.ts';
 import { zero } from '../../src/rules/money.ts';
 import { atTerminal } from '../support/at-terminal.ts';
@@ -93,6 +93,7 @@ test('reads the situation of a driver', async () => {
     [{ interrupt: 'first' }, {}, {}, {}, pressed('interrupted')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('interrupted', 'interrupted')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('terminated')],
+    [{ interrupt: 'last' }, {}, {}, {}, pressed(undefined, 'terminated')],
     [{ interrupt: 'hangUp' }, {}, {}, {}, pressed('hungUp')],
     [{ interrupt: 'hangUp' }, {}, {}, {}, pressed('interrupted', 'hungUp')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('hungUp', 'interrupted')],
@@ -159,6 +160,62 @@ test('looks at an instance that SSH does not reach', async () => {
   `);
 });
 
+test('looks once at an instance whose deadline has passed', async () => {
+  renting.rent(ID, 'box', { status: 'ERROR' });
+  const { steps } = stepping({}, { by: 'attach', stops: { ...STOPS, past: aborted() } });
+  expect(await steps.look()).toEqual({ kind: 'gone', isOver: false });
+});
+
+test('goes on while the instance can respond', async () => {
+  const { context } = stepping({});
+  const rows: unknown[] = [];
+  for (const status of ['ACTIVE', 'STOPPED', 'ERROR', 'NEW_STATUS', 'TERMINATED']) {
+    renting.rent(ID, 'box', { status });
+    for (const isFirst of [true, false])
+      rows.push(await ensureRunning({ id: ID, name: 'box' }, context, isFirst).catch(String));
+  }
+  expect(rows).toMatchInlineSnapshot(`
+    [
+      true,
+      true,
+      "CliError: box is STOPPED, so its job has ended.",
+      "CliError: box is STOPPED, so its job has ended.",
+      true,
+      "CliError: box is ERROR, so its job has ended.",
+      true,
+      true,
+      "CliError: box is TERMINATED, so its job has ended.",
+      "CliError: box is TERMINATED, so its job has ended.",
+    ]
+  `);
+});
+
+test('says how a driver keeps the instance', async () => {
+  const lines: string[] = [];
+  for (const by of ['run', 'detach', 'attach', 'stop', 'reap'] as const)
+    for (const here of [false, true]) {
+      const failure = new CliError('notFound', 'out does not exist.');
+      const { steps, job, stderr } = stepping(
+        { on: false, here },
+        { by, ...(here && { failure }) },
+      );
+      await steps.keep('results');
+      lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
+    }
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "run, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    run, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    detach, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    attach, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    stop, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    stop, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    reap, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
+  `);
+});
+
 test('says how a driver interrupts the command', async () => {
   const near = { ...STOPS, near: aborted() };
   const fetch = [{ remote: 'out', local: '/out', fetched_at: null }];
@@ -196,6 +253,7 @@ test('stores what the end of a job shows', async () => {
   };
   const fetch = [
     { remote: 'a', local: '/a', fetched_at: BEFORE },
+    { remote: 'c', local: '/c', fetched_at: null, unplaced: { staging: '/d', isWhole: true } },
     { remote: 'b', local: '/b', fetched_at: null },
   ];
   const exited = (code: number) => ({ kind: 'exited', code }) as const;
@@ -213,7 +271,7 @@ test('stores what the end of a job shows', async () => {
     [{ ...ended, reason: lost.reason }, { kind: 'absent' }, { shown_at: BEFORE }],
     [{ ...ended, ...at, exit_code: 3 }, exited(3), { fetch }],
     [
-      { ...ended, ...at, exit_code: 3, fetch: fetch.slice(0, 1) },
+      { ...ended, ...at, exit_code: 3, fetch: fetch.slice(0, 2) },
       exited(3),
       { fetch },
       { skipsResults: true },
