@@ -191,28 +191,27 @@ test('goes on while the instance can respond', async () => {
 });
 
 test('says how a driver keeps the instance', async () => {
+  renting.rent(ID, 'box', { status: 'ACTIVE' });
+  const failure = new CliError('notFound', 'out does not exist.');
+  const rows = [
+    ['run'],
+    ['detach'],
+    ['attach'],
+    ['reap'],
+    ['run', { here: true }, { failure }],
+  ] as const;
   const lines: string[] = [];
-  for (const by of ['run', 'detach', 'attach', 'stop', 'reap'] as const)
-    for (const here of [false, true]) {
-      const failure = new CliError('notFound', 'out does not exist.');
-      const { steps, job, stderr } = stepping(
-        { on: false, here },
-        { by, ...(here && { failure }) },
-      );
-      await steps.keep('results');
-      lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
-    }
+  for (const [by, more, given] of rows) {
+    const { steps, job, stderr } = stepping({ on: false, ...more }, { by, ...given });
+    await steps.keep('results');
+    lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
+  }
   expect(lines.join('\n')).toMatchInlineSnapshot(`
-    "run, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    run, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
-    detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    detach, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
-    attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    attach, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
-    stop, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    stop, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
-    reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    reap, results: warning: Kept box until its old deadline, since no other could be set for box: Instance 3f0c5d9e-1111-4222-8333-444455556666 not found (404): Instance not found. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
+    "run, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until you terminate it; its deadline passes at 2026-01-15 12:30 +00:00 and nothing enforces it. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch"
   `);
 });
 
