@@ -4,7 +4,9 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { askCommand } from '../../src/jobs/ask.ts';
 import { oldResults } from '../../src/jobs/plan.ts';
+import type { Prompts } from '../../src/prompts/prompts.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
@@ -47,6 +49,13 @@ test.each([
   expect(oldResults([{ remote, local: remote }], entries)).toEqual(found);
 });
 
+test.each([
+  [' nvidia-smi ', ['nvidia-smi']],
+  [' ./train.sh & ', ['sh', '-c', './train.sh &']],
+])('runs the typed command %j', async (typed, words) => {
+  expect(await askCommand({ text: async () => typed } as unknown as Prompts)).toEqual(words);
+});
+
 describe('gpucloud run before renting', () => {
   test("rejects a report path that can't be written", async () => {
     const missing = join(folder, 'missing', 'report.json');
@@ -63,6 +72,8 @@ describe('gpucloud run before renting', () => {
     expect(await readFile(report, 'utf8')).toBe('x');
     await refused(...words);
     expect(await readFile(report, 'utf8')).toBe('');
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    expect(await refused('--report', join(folder, 'pipe'), ...words.slice(2))).toContain('--sync');
   });
 
   test('rejects --sync of the home folder, which has private keys', async () => {
@@ -85,7 +96,7 @@ describe('gpucloud run before renting', () => {
 
   test('rejects --fetch to a dangling symlink', async () => {
     await symlink(join(folder, 'gone'), join(folder, 'link'));
-    const stderr = await refused('--fetch', `out:${join(folder, 'link')}`);
+    const stderr = await refused('--fetch', `out:/.${join(folder, 'link')}`);
     expect(stderr).toContain(
       `--fetch "out": "${join(folder, 'link')}" is a link to a missing file`,
     );
@@ -99,7 +110,7 @@ describe('gpucloud run before renting', () => {
       if (name === 'pipe') execFileSync('mkfifo', [path]);
       const server = createServer();
       if (name === 'socket') await once(server.listen(path), 'listening');
-      const stderr = await refused('--fetch', `x:${path}`);
+      const stderr = await refused('--fetch', `x:/.${path}`);
       server.close();
       expect(stderr).toContain(`--fetch "x": "${path}" is not a regular file`);
     },
@@ -215,13 +226,14 @@ describe('gpucloud run before renting', () => {
     const script = `#!/bin/sh\n/usr/bin/env >>${join(folder, 'seen')}\nexit 1\n`;
     await writeFile(join(folder, 'ssh'), script, { mode: 0o755 });
     const env = { PATH: folder, PASSED: 'correct-horse', COPIED: 'battery', OTHER: 'staple' };
-    const names = ['PASSED', 'PATH'].flatMap((name) => ['--pass-env', name]);
+    Object.assign(env, { DATA_PATH: 'secret' });
+    const names = ['PASSED', 'PATH', 'DATA_PATH'].flatMap((name) => ['--pass-env', name]);
     const words = ['run', ...REQUEST, ...names, '--env-file', file, '--terminate-after', '1h'];
     expect((await world.cli([...words, '--', 'true'], { env })).code).toBe(2);
     const seen = await readFile(join(folder, 'seen'), 'utf8');
     expect(seen).toContain('OTHER=staple\n');
     expect(seen).toContain(`PATH=${folder}\n`);
-    expect(seen).not.toMatch(/PASSED|COPIED|OF_FILE|GPUCLOUD_API_KEY/);
+    expect(seen).not.toMatch(/PASSED|COPIED|OF_FILE|DATA_PATH|GPUCLOUD_API_KEY/);
   });
 
   test('rejects an invalid --env without printing its value', async () => {
@@ -255,10 +267,11 @@ describe('gpucloud run before renting', () => {
         expect(stdout, stderr).not.toContain('correct-horse');
         return JSON.parse(stdout);
       };
+      Object.assign(world.clock, { random: () => 1e-5 });
       const alone = await plan();
       expect(alone.command).toEqual(['x', '********', '-H=********']);
       expect(alone.request.docker_config).toBeUndefined();
-      expect(alone.request.instance_name).toBe('run-0115-1200-i000');
+      expect(alone.request.instance_name).toBe('run-0115-1200-000g');
       const contained = await plan('--docker-image', 'ubuntu');
       expect(contained.command).toEqual(['x', 'hunter2000', '-H=********']);
       expect(contained.request.docker_config.env).toMatchObject([{ key: 'OF_FILE' }]);
@@ -318,7 +331,7 @@ describe('gpucloud run before renting', () => {
   });
 
   test("takes a command's own flags, which resemble those of run", async () => {
-    const words = ['train', '--sync', 'x', '--fetch'];
+    const words = ['train', 'x--sync', '--', '--sync', 'x', '--fetch', '--'];
     const all = ['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', '--', ...words];
     // Goes on to the service, which this test does not have.
     const { code, requests } = await world.cli(all);
@@ -378,6 +391,8 @@ describe('gpucloud run before renting', () => {
         'hint: run this line with your other flags. If you use --fetch, give each instance a folder: --fetch "results:results/$name"\n' +
         '  for name in other DEV; do gpucloud run --on "$name" --detach -- make all; done\n',
     });
+    const two = await world.cli(['run', '--on', 'a,b', '--', 'make']);
+    expect(two.stderr).toContain('--on takes one instance, and got 2: a, b. Nothing ran.');
     const program = await world.cli(['run', '--on', 'other', 'time', '--', 'make']);
     expect(program.stderr).toContain('no instance with that name');
   });
@@ -395,7 +410,7 @@ describe('gpucloud run before renting', () => {
       const argv = ['run', ...REQUEST, '--terminate-after', '1h', '--dry-run', ...words];
       return (await world.cli(argv)).stderr.includes('package.json is on this computer');
     };
-    const cat = ['--', 'cat', 'package.json'];
+    const cat = ['--', 'cat', 'package.json', 'README.md'];
     expect(await notes(...cat)).toBe(true);
     expect(await notes('--', 'sh', '-c', 'cat package.json')).toBe(true);
     for (const words of [
