@@ -8,6 +8,7 @@ import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
 import { ensureRunning } from '../../src/jobs/stages/follow-to-end.ts';
+import type { Observation } from '../../src/jobs/state.ts';
 import { type HowToDrive, stepsOf } from '../../src/jobs/steps.ts';
 import { timeOf } from '../../src/jobs/verbs/finish.ts';
 import { zero } from '../../src/rules/money.ts';
@@ -313,6 +314,72 @@ test.each([
     expect({ time, after: after / MINUTE }).toEqual(expected);
   },
 );
+
+test('leaves a job without a word if nothing has changed', async () => {
+  const failure = new CliError('storage', 'The disk is full.');
+  const exited = { kind: 'exited', code: 3 } as const;
+  const ended = { exit_code: 3, setup_exit_code: null };
+  const uncollected = { fetch: [{ remote: 'out', local: '/out', fetched_at: null }] };
+  const kept = { ...ended, kept: 'command', output_kept_at: BEFORE };
+  const rows: [string, 'detach' | 'reap', Observation, object, object, object?][] = [
+    ['a detached job', 'detach', { kind: 'running' }, {}, {}],
+    ['a detached job that is kept', 'detach', exited, ended, { kept: 'command' }],
+    ['a kept instance out of reach', 'reap', { kind: 'unreachable' }, kept, {}, { failure }],
+    ['results out of reach', 'reap', exited, { ...ended, ...uncollected }, {}, { failure }],
+    ['a job that this pass keeps', 'reap', exited, { ...kept, kept: null }, { kept: 'command' }],
+  ];
+  const lines: unknown[] = [];
+  for (const [what, by, seen, more, after, given] of rows) {
+    const { job, context } = stepping({ on: false, ...more }, { by, seen, ...given });
+    const around = (steps: Steps): Steps => ({
+      ...steps,
+      // Another process has ended the job, so this one leaves it.
+      happened: async () => ({ ...(await steps.happened()), started: false, ended: true }),
+      async situation() {
+        job.record = { ...job.record, ...after };
+        return steps.situation();
+      },
+    });
+    const end = await driveJob(job, { around }, context);
+    lines.push([what, end && [end.terminated, end.kept, end.error?.message.slice(0, 30)]]);
+  }
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      [
+        "a detached job",
+        undefined,
+      ],
+      [
+        "a detached job that is kept",
+        [
+          false,
+          "command",
+          undefined,
+        ],
+      ],
+      [
+        "a kept instance out of reach",
+        undefined,
+      ],
+      [
+        "results out of reach",
+        [
+          "unknown",
+          null,
+          "box: The disk is full. The ins",
+        ],
+      ],
+      [
+        "a job that this pass keeps",
+        [
+          false,
+          "command",
+          undefined,
+        ],
+      ],
+    ]
+  `);
+});
 
 test.each([
   ['a rented instance of run', 'run', false, true],

@@ -115,8 +115,7 @@ export async function ensureRescueKey(
 export async function ensureRescueSignIn(instance: Instance, context: Context): Promise<void> {
   const { find } = rescueTools(context);
   const { how, needs } = await find(instance);
-  const isWithout = how.identity === undefined && needs === 'nothing';
-  ensureUsable(isWithout ? undefined : needs, instance.ssh_keys ?? []);
+  ensureUsable(how.identity === undefined ? undefined : needs, instance.ssh_keys ?? []);
 }
 
 function ensureUsable(
