@@ -146,7 +146,7 @@ describe('copying out', () => {
   test("exits with 125 and tar's error if tar fails while copying out", async () => {
     replace(
       'tar',
-      'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: Cannot open" >&2; exit 1',
+      'real "$@"; echo "tar: ./a: file changed as we read it" >&2; echo "tar: ./b: file changed as we read it/c: Cannot open" >&2; exit 1',
     );
     const flags = [...fetching(), '--keep-on-failure', '0s'];
     const { code, stderr } = await world.run('mkdir out; echo x >out/a', flags);

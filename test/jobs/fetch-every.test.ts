@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { programAt } from '../support/needs.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 
 let world: LoopbackWorld;
@@ -44,6 +45,16 @@ describe('run --fetch-every', () => {
     // The last copy fails too, so the job fails.
     expect(code, stderr).toBe(125);
     expect(stderr.match(/The command is still running/g)).toHaveLength(1);
+  });
+
+  test('says nothing of a copy that the end of the command stops', async () => {
+    const [begun, tar] = [world.local('begun'), programAt('tar')];
+    const slow = `#!/bin/sh\n[ -e ${begun} ] || { touch ${begun}; exec sleep 60; }\nexec ${tar} "$@"\n`;
+    await writeFile(world.local('../bin/tar'), slow, { mode: 0o755 });
+    const command = `mkdir out; echo x >out/a; until [ -e ${begun} ]; do sleep 0.1; done`;
+    const { code, stderr } = await world.run(command, every());
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain('trying again');
   });
 
   test.each([

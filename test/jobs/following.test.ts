@@ -32,7 +32,7 @@ describe('a cut connection', () => {
     await followed(world);
     await until(() => world.record().printed.out === 3);
     let tries = 0;
-    world.ssh.refuse = () => (tries++ < 2 ? 'Connection refused' : undefined);
+    world.ssh.refuse = () => (tries++ < 2 ? 'Connection to 127.0.0.1 refused.' : undefined);
     world.ssh.cut();
     await until(() => tries > 2);
     go();

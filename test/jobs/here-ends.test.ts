@@ -107,6 +107,14 @@ error: ${name}: Could not copy files out: GOT/${name}/ can't be written (ENOTDIR
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
 
+  test('keeps no instance with --keep-on-failure 0s', async () => {
+    const ended = await here(blocked(), [...fetching(), '--keep-on-failure', '0s']);
+    expect({ code: ended.code, statuses: statuses() }, ended.stderr).toEqual({
+      code: 125,
+      statuses: ENDED,
+    });
+  });
+
   test('stays beside a kept instance without a scheduled reap, and terminates it', async () => {
     const ended = here(blocked(), fetching());
     await until(() => records().some(({ kept }) => kept === 'results'));
@@ -249,6 +257,10 @@ describe('gpucloud jobs on an instance of run --here', () => {
     const script = `trap '${results(NEW, OTHER)}; exit 9' INT; ${LASTS}`;
     const ended = here(script, fetching());
     await isUp();
+    const list = await world.gpucloud(['jobs', 'list', '--columns', 'status']);
+    expect(list.stdout).toBe('STATUS\nRUNNING\nRUNNING\n');
+    // The command may use its instances for other jobs.
+    expect(await world.runOn('echo other')).toMatchObject({ code: 0, stdout: 'other\n' });
     const stop = await world.gpucloud(['jobs', 'stop', 'job-2']);
     expect(stop).toEqual({
       code: 0,

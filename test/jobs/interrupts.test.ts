@@ -170,9 +170,16 @@ describe('Ctrl-C or a signal during the command', () => {
     const flags = ['--fetch', `up:${world.local('up')}`];
     const ended = world.run(`trap '' INT; ${LASTS}`, flags, { interrupts });
     await followed(world);
+    const tried: string[] = [];
+    world.ssh.refuse = (script) =>
+      script.includes('kill -s INT') && tried.push(script) ? 'Connection refused' : undefined;
     press();
+    await until(() => tried.length > 0);
     press();
-    expect(await ended).toMatchObject({ code: 130 });
+    const { code, stderr } = await ended;
+    expect(code, stderr).toBe(130);
+    expect(stderr).not.toContain('Could not interrupt');
+    expect(stderr).not.toContain('warning: Interrupted');
     expect(existsSync(world.local('up'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
   });

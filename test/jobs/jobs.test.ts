@@ -6,7 +6,8 @@ import { CliError } from '../../src/errors.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { followed, killSupervisor, reap } from './stories.ts';
+import { ODD } from './odd-name.ts';
+import { exited, followed, killSupervisor, reap } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -71,12 +72,16 @@ test('reports a lost job only in the first reap', async () => {
   expect(await reap(world)).toMatchObject({ code: 0, rows: [] });
   const { stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
   expect(stderr).toContain('disappeared without an exit code');
+  world.ssh.refuse = () => 'Connection refused';
+  await world.gpucloud(['jobs', 'list']);
 });
 
 test('fetches a result in the next reap once its local path is free, even if others are missing', async () => {
   const local = world.local('out');
   writeFileSync(local, 'in the way');
-  const fetch = ['missing', `out:${local}`, 'gone'].flatMap((path) => ['--fetch', path]);
+  const fetch = [`out:${world.local('free')}`, 'missing', `out:${local}`, 'gone'].flatMap(
+    (path) => ['--fetch', path],
+  );
   await world.detach('mkdir out; echo x >out/a', ...fetch);
   await until(() => existsSync(join(world.job, 'exit')));
   expect((await reap(world)).rows).toMatchObject([{ outcome: 'refused' }]);
@@ -162,6 +167,19 @@ test("keeps the command's exit code in jobs stop --no-fetch", async () => {
   expect(readReport(report)).toMatchObject({ command_exit_code: 5, exit_code: 5 });
 });
 
+test('reap keeps only the output that was not printed', async () => {
+  await world.detach('echo one; echo two >&2');
+  await exited(world);
+  const record = { ...world.record(), printed: { out: 2, err: 1 } };
+  writeFileSync(world.jobFile('json'), JSON.stringify(record));
+  await reap(world);
+  const { stdout, stderr } = await world.gpucloud(['jobs', 'logs', 'job']);
+  expect({ stdout, stderr: stderr.replace(/^warning.*\n/gm, '') }).toEqual({
+    stdout: 'e\n',
+    stderr: 'wo\n',
+  });
+});
+
 test('reap says that a command ran until the deadline, and its job is not lost', async () => {
   await world.detach('sleep 60');
   world.advance(5 * 3_600_000);
@@ -218,7 +236,7 @@ describe('run --on after a job whose results were not fetched', () => {
   const exited = () => until(() => existsSync(join(world.job, 'exit')));
   beforeEach(async () => {
     local = world.local('result');
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     const fetch = ['--detach', '--fetch', `result:${local}`];
     const { code, stderr } = await world.runOn('echo first >result', ...fetch);
     expect(code, stderr).toBe(0);
@@ -228,16 +246,16 @@ describe('run --on after a job whose results were not fetched', () => {
   test('exits with 5 until jobs attach fetches the results', async () => {
     const { code, stderr } = await world.runOn('echo second >result');
     expect(code, stderr).toBe(5);
-    expect(stderr).toContain('The results of the last job on dev were not fetched.');
-    expect(stderr).toContain('gpucloud jobs attach dev');
-    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 0 });
+    expect(stderr).toContain('The results of the last job on my box were not fetched.');
+    expect(stderr).toContain(`gpucloud jobs attach ${NEW}`);
+    expect(await world.gpucloud(['jobs', 'attach', NEW])).toMatchObject({ code: 0 });
     expect(readFileSync(local, 'utf8')).toBe('first\n');
     expect(await world.runOn('cat result')).toMatchObject({ code: 0, stdout: 'first\n' });
   });
 
   test('exits with 5 until jobs stop discards the results', async () => {
     expect(await world.runOn('true')).toMatchObject({ code: 5 });
-    const stopped = await world.gpucloud(['jobs', 'stop', 'dev', '--no-fetch']);
+    const stopped = await world.gpucloud(['jobs', 'stop', NEW, '--no-fetch']);
     expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
     expect(existsSync(local)).toBe(false);
     expect(await world.runOn('true')).toMatchObject({ code: 0 });
@@ -245,7 +263,7 @@ describe('run --on after a job whose results were not fetched', () => {
 
   test('runs on the instance if the earlier job left no results or never started', async () => {
     rmSync(join(world.job, 'work', 'result'));
-    expect(await world.gpucloud(['jobs', 'attach', 'dev'])).toMatchObject({ code: 125 });
+    expect(await world.gpucloud(['jobs', 'attach', NEW])).toMatchObject({ code: 125 });
     const again = await world.runOn('echo x >result', '--detach', '--fetch', `result:${local}`);
     expect(again, again.stderr).toMatchObject({ code: 0 });
     await exited();

@@ -6,6 +6,7 @@ import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
+import { ODD } from './odd-name.ts';
 import { withoutPauses } from './passing-clock.ts';
 import {
   ctrlC,
@@ -259,6 +260,7 @@ test('never stops a job by an ID prefix that is the name of an instance, or with
     stderr: expect.stringContaining(`matches several instances: job ${NEW}, ${prefix} ${other}`),
   });
   expect(world.record().ended_at).toBeNull();
+  expect(await jobs('stop', NEW.slice(0, 13))).toMatchObject({ code: 0 });
 });
 
 test('warns about an unreadable record and lists the other jobs', async () => {
@@ -388,16 +390,25 @@ describe('reap', () => {
 
   test('reports a lost --on job and how to fetch its results', async () => {
     await notifying(world);
-    world.renting.rent(NEW, 'dev');
+    world.renting.rent(NEW, ODD);
     expect(await world.runOn(LASTS, '--detach')).toMatchObject({ code: 0 });
     await started(world);
     await killSupervisor(world);
     const { rows, stderr } = await reap(world);
-    expect(rows).toMatchObject([{ name: 'dev', outcome: 'lost' }]);
-    expect(stderr).toContain('The command on dev disappeared without an exit code.');
-    expect(stderr).toContain('copy its output: gpucloud jobs stop dev');
+    expect(rows).toMatchObject([{ name: ODD, outcome: 'lost' }]);
+    expect(stderr).toContain(`The command on ${ODD} disappeared without an exit code.`);
+    expect(stderr).toContain(`copy its output: gpucloud jobs stop ${NEW}`);
     expect(stderr).not.toContain('bills');
-    expect(heard(world)).toMatchObject([{ event: 'job_ended', name: 'dev', exit_code: null }]);
+    expect(heard(world)).toMatchObject([{ event: 'job_ended', name: ODD, exit_code: null }]);
+  });
+
+  test('remembers a refused sign-in while the instance does not respond', async () => {
+    await world.detach('true');
+    for (const refusal of ['Permission denied (publickey).', REFUSED]) {
+      world.ssh.refuse = () => refusal;
+      await reap(world);
+    }
+    expect(world.record().sign_in_refused).toContain('Permission denied');
   });
 
   test('prints the reason for a skipped instance with --debug', async () => {

@@ -17,12 +17,20 @@ const jobs = (...words: string[]) => world.gpucloud(['jobs', ...words]);
 
 describe('run --on', () => {
   test('exits with 5 while the job that rented the instance is open', async () => {
-    await world.detach('true');
+    const name = 'job-with-a-name-that-is-longer-than-an-id';
+    await world.detach('true', '--name', name);
     await exited(world);
     const { code, stderr } = await world.runOn('echo ran');
     expect(code).toBe(5);
-    expect(stderr).toContain('The job that rented job has not finished.');
-    expect(stderr).toContain('finish the job: gpucloud jobs attach job');
+    expect(stderr).toContain(`The job that rented ${name} has not finished.`);
+    expect(stderr).toContain(`finish the job: gpucloud jobs attach ${NEW}`);
+    // It does not keep a job from another instance.
+    const other = NEW.replace(/.$/, '9');
+    world.renting.rent(other, 'dev');
+    await world.gpucloud(['instances', 'track', other]);
+    const words = ['run', '--on', 'dev', '--identity', world.local('key'), '--', 'true'];
+    expect(await world.gpucloud(words)).toMatchObject({ code: 0 });
+    expect(await world.gpucloud(words)).toMatchObject({ code: 0 });
     expect(world.terminations()).toBe(0);
   });
 
@@ -105,10 +113,13 @@ describe('run --on', () => {
     expect(await run()).toEqual(outcome("Running the setup, then sh -c 'echo ran'\nset up\n"));
     const note = `Skipped the setup: it has succeeded on ${ODD}. --setup-again repeats it.\n`;
     expect(await run()).toEqual(outcome(`${note}Running sh -c 'echo ran'\n`));
+    const again = await world.runOn('echo ran', '--setup', 'echo set up >&2', '--setup-again');
+    expect(again.stderr).toContain('\nset up\n');
   });
 
   test('exits with 5 without connecting to a terminating instance', async () => {
     world.renting.rent(NEW, ODD, { status: 'TERMINATING' });
+    await world.gpucloud(['instances', 'track', NEW]);
     const { code, stderr } = await world.runOn('echo ran');
     expect({ code, scripts: world.ssh.scripts }).toEqual({ code: 5, scripts: [] });
     expect(stderr).toMatch(/ is TERMINATING\./);

@@ -125,6 +125,15 @@ describe('the results of another job', () => {
     expect(last.stderr).not.toContain('are not copied yet');
   });
 
+  test('do not count after a failed setup', async () => {
+    await world.gpucloud(['instances', 'reap', '--every', '5m']);
+    await world.run('true', [...fetch, '--setup', 'exit 3', '--keep-on-failure', '30m']);
+    expect(world.record()).toMatchObject({ kept: 'command', setup_exit_code: 3, ended_at: null });
+    const again = await world.run('true', ['--name', 'seed-2', ...fetch, '--dry-run']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(again.stderr).not.toContain('are not copied yet');
+  });
+
   test.each<[string, () => unknown]>([
     ['is terminated', () => world.renting.rent(NEW, 'job', { status: 'TERMINATED' })],
     ['is not found', () => world.renting.instances.delete(NEW)],

@@ -43,6 +43,15 @@ describe('the end of a setup', needs('POSIX'), () => {
     expect(ranCommand()).toBe(false);
   });
 
+  test('never kills a command that goes on after its setup', async () => {
+    const command = `trap '' INT; touch ran; while :; do sleep 0.1; done`;
+    const ended = world.run(command, [...given('true'), '--grace', '10m']);
+    await until(ranCommand);
+    world.advance(HOUR - 4 * 60_000);
+    expect(await ended).toMatchObject({ code: 125 });
+    expect(world.record()).toMatchObject({ exit_code: null, setup_exit_code: null });
+  });
+
   test('says that reap stopped a setup near the deadline', async () => {
     await world.detach('touch ran', ...given(LASTS), '--grace', '10m');
     await isUp();
@@ -117,6 +126,8 @@ describe('the end of a setup', needs('POSIX'), () => {
   test('says that jobs stop stopped a setup that no process follows', async () => {
     await world.detach('touch ran', ...given(LASTS));
     await isUp();
+    const list = await world.gpucloud(['jobs', 'list', '--columns', 'phase']);
+    expect(list.stdout).toBe('PHASE\nsetup\n');
     const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
     expect(stopped.code, stopped.stderr).toBe(0);
     expect(world.record().report).toMatchObject({

@@ -445,11 +445,12 @@ const WAITS = 'touch ../up; while :; do sleep 0.1; done';
 test.each([
   ['has written something', `trap 'echo 1 > best.pt; exit 1' INT; ${WAITS}`, [], 125, 0],
   ['has written nothing', WAITS, [], 125, 1],
+  ['has written nothing, and succeeds', `trap 'exit 0' INT; ${WAITS}`, [], 125, 1],
   ['has written something, with --no-fetch', `echo 1 > best.pt; ${WAITS}`, ['--no-fetch'], 0, 1],
 ])(
   'jobs stop of a command with a wrong path that %s',
   async (_what, command, flags, code, ends) => {
-    await world.detach(command, '--fetch', `wrong:${world.local('wrong')}`);
+    await world.detach(command, '--fetch', `sub/wr~ng:${world.local('wrong')}`);
     await until(() => existsSync(join(world.job, 'up')));
     const stopped = await stop(...flags);
     expect({ code: stopped.code, ends: world.terminations() }).toEqual({ code, ends });
@@ -471,6 +472,13 @@ test('jobs attach --fetch replaces a wrong path, and keeps what is copied', asyn
   expect(world.terminations()).toBe(1);
   expect([good, right].map((path = '') => readFileSync(path, 'utf8'))).toEqual(['1\n', '2\n']);
   expect(await list()).toMatchObject([{ phase: 'done', fetched: [good, right] }]);
+});
+
+test('reap finds the instance of a run that was killed while it rented', async () => {
+  await world.detach('exit 3');
+  await exited(world);
+  store({ id: null });
+  expect((await reap(world)).rows).toMatchObject([{ id: NEW, outcome: 'terminated' }]);
 });
 
 test('jobs list counts no time after the instance was terminated', async () => {

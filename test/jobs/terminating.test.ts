@@ -164,6 +164,16 @@ describe('jobs stop', () => {
     expect(world.terminations()).toBe(0);
   });
 
+  test('does not look at an instance on which another process has not started a command', async () => {
+    const { rent } = world.renting;
+    world.renting.rent = (id, name, more) => rent(id, name, { status: 'PROVISIONING', ...more });
+    const ended = world.run('true', []);
+    await until(() => world.renting.instances.size > 0 && world.record().id !== null);
+    const stopped = await world.gpucloud(['jobs', 'stop', 'job']);
+    expect(stopped).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await ended).toMatchObject({ code: 125 });
+  });
+
   test('closes a job whose instance is already terminated', async () => {
     await world.detach(LASTS);
     world.renting.rent(NEW, 'job', { status: 'TERMINATED' });
@@ -188,6 +198,19 @@ describe('reap', () => {
     world.advance(5 * 60_000);
     expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
+  });
+
+  test('does not interrupt a command that exits near its deadline', async () => {
+    await world.detach('touch up; until [ -e go ]; do sleep 0.1; done; exit 3', '--grace', '10m');
+    await started(world);
+    world.advance(46 * 60_000);
+    const { scripts } = world.ssh;
+    const before = scripts.length;
+    const reaped = reap(world, '--every', '5m');
+    await until(() => scripts.length >= before + 2);
+    writeFileSync(join(world.job, 'work', 'go'), '');
+    expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 3 }]);
+    expect(world.record().reason).toBeNull();
   });
 
   test('terminates an instance on which no command was started', async () => {

@@ -40,6 +40,10 @@ function hashes(path: string, bytes: string) {
 }
 
 test('terminate --rescue copies first', needs('ssh'), async () => {
+  // The job of another instance does not decide from where a path counts.
+  world.renting.newId = () => NEW.replace(/.$/, '9');
+  await world.run('true', []);
+  world.renting.newId = () => NEW;
   await createBox(world, 'out');
   const argv = ['instances', 'terminate', 'box', '--rescue', '--yes'];
   expect((await world.gpucloud(argv)).code).toBe(0);
@@ -285,6 +289,17 @@ real --exclude=locked "$@"; echo "tar: ${denied}; exit 2`,
     expect(readFileSync(world.local('got/a'), 'utf8')).toBe('new\n');
   });
 
+  test('copies a path that changes three times, then says so', async () => {
+    await createBox(world, 'out');
+    const path = await pathWithout(world.there(NEW), ['tar']);
+    const tar = `#!/bin/sh\n${programAt('tar')} "$@"; echo >>"$HOME/out/a"; echo >>"$HOME/sent"\n`;
+    writeFileSync(join(path, 'tar'), tar, { mode: 0o755 });
+    world.ssh.path = path;
+    world.advance(70 * MINUTE);
+    expect((await reap(world)).code).toBe(0);
+    expect(readFileSync(join(world.there(NEW), 'sent'), 'utf8')).toBe('\n\n\n');
+  });
+
   test.each([
     ['a folder', 'out'],
     ['a pattern', 'out/*'],
@@ -354,6 +369,8 @@ test('instances rescue stores what it copied of each path', needs('ssh'), async 
   await createBox(world, 'late', '--rescue', `out/*:${world.local('all')}/`);
   expect((await world.gpucloud(['instances', 'rescue', 'box'])).code).toBe(125);
   await world.gpucloud(['instances', 'get', 'box', '--json']);
+  const blocked = `out:${world.local('.ssh/id_ed25519')}`;
+  expect((await world.gpucloud(['instances', 'rescue', 'box', 'late', blocked])).code).toBe(9);
   const absolute = `${join(world.there(NEW), 'out')}:${world.local('other')}`;
   expect((await world.gpucloud(['instances', 'rescue', 'box', absolute])).code).toBe(0);
   expect(readFileSync(world.local('other/a'), 'utf8')).toBe('result\n');
@@ -387,7 +404,8 @@ test.each([
   'without a budget, %s fails, and the next pass says what is lost',
   needs('ssh'),
   async (_what, argv) => {
-    await createBox(world, 'late', '--rescue-budget', '0');
+    const more = ['--rescue', `out/a:${world.local('copied')}`];
+    await createBox(world, 'late', '--rescue-budget', '0', ...more);
     world.advance(59 * MINUTE);
     expect((await world.gpucloud(argv)).code).toBe(125);
     world.advance(2 * MINUTE);
