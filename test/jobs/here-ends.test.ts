@@ -270,10 +270,10 @@ describe('gpucloud jobs on an instance of run --here', () => {
     const { code, stderr } = await ended;
     expect({ code, statuses: statuses() }, stderr).toEqual({ code: 9, statuses: ENDED });
     expect(stderr).toContain('Stopping the command: gpucloud jobs stop was called.\n');
-    expect(await world.gpucloud(['jobs', 'logs', 'job-1'])).toEqual({
+    expect(await world.gpucloud(['jobs', 'logs', 'job-2'])).toEqual({
       code: 0,
       stdout: '',
-      stderr: 'The command that uses job-1 runs on this computer. Its output is not stored.\n',
+      stderr: 'The command that uses job-2 runs on this computer. Its output is not stored.\n',
     });
     expect(['job-1', 'job-2'].map(gotFrom)).toEqual([true, true]);
   });
