@@ -169,24 +169,20 @@ test('looks once at an instance whose deadline has passed', async () => {
 
 test('goes on while the instance can respond', async () => {
   const { context } = stepping({});
-  const rows: unknown[] = [];
+  const lines: string[] = [];
   for (const status of ['ACTIVE', 'STOPPED', 'ERROR', 'NEW_STATUS', 'TERMINATED']) {
     renting.rent(ID, 'box', { status });
-    for (const isFirst of [true, false])
-      rows.push(await ensureRunning({ id: ID, name: 'box' }, context, isFirst).catch(String));
+    const goesOn = (isFirst: boolean) =>
+      ensureRunning({ id: ID, name: 'box' }, context, isFirst).catch(({ message }) => message);
+    lines.push(`${status}: ${await goesOn(true)}, ${await goesOn(false)}`);
   }
-  expect(rows).toMatchInlineSnapshot(`
+  expect(lines).toMatchInlineSnapshot(`
     [
-      true,
-      true,
-      "CliError: box is STOPPED, so its job has ended.",
-      "CliError: box is STOPPED, so its job has ended.",
-      true,
-      "CliError: box is ERROR, so its job has ended.",
-      true,
-      true,
-      "CliError: box is TERMINATED, so its job has ended.",
-      "CliError: box is TERMINATED, so its job has ended.",
+      "ACTIVE: true, true",
+      "STOPPED: box is STOPPED, so its job has ended., box is STOPPED, so its job has ended.",
+      "ERROR: true, box is ERROR, so its job has ended.",
+      "NEW_STATUS: true, true",
+      "TERMINATED: box is TERMINATED, so its job has ended., box is TERMINATED, so its job has ended.",
     ]
   `);
 });
@@ -328,7 +324,7 @@ test('leaves a job without a word if nothing has changed', async () => {
     ['results out of reach', 'reap', exited, { ...ended, ...uncollected }, {}, { failure }],
     ['a job that this pass keeps', 'reap', exited, { ...kept, kept: null }, { kept: 'command' }],
   ];
-  const lines: unknown[] = [];
+  const lines: string[] = [];
   for (const [what, by, seen, more, after, given] of rows) {
     const { job, context } = stepping({ on: false, ...more }, { by, seen, ...given });
     const around = (steps: Steps): Steps => ({
@@ -341,42 +337,15 @@ test('leaves a job without a word if nothing has changed', async () => {
       },
     });
     const end = await driveJob(job, { around }, context);
-    lines.push([what, end && [end.terminated, end.kept, end.error?.message.slice(0, 30)]]);
+    lines.push(`${what}: ${end && `${end.terminated} ${end.kept} ${end.error?.message}`}`);
   }
   expect(lines).toMatchInlineSnapshot(`
     [
-      [
-        "a detached job",
-        undefined,
-      ],
-      [
-        "a detached job that is kept",
-        [
-          false,
-          "command",
-          undefined,
-        ],
-      ],
-      [
-        "a kept instance out of reach",
-        undefined,
-      ],
-      [
-        "results out of reach",
-        [
-          "unknown",
-          null,
-          "box: The disk is full. The ins",
-        ],
-      ],
-      [
-        "a job that this pass keeps",
-        [
-          false,
-          "command",
-          undefined,
-        ],
-      ],
+      "a detached job: undefined",
+      "a detached job that is kept: false command undefined",
+      "a kept instance out of reach: undefined",
+      "results out of reach: unknown null box: The disk is full. The instance still has the results, and bills until you terminate it.",
+      "a job that this pass keeps: false command undefined",
     ]
   `);
 });

