@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { CliError, ensureCliError, failuresOf } from '../errors.ts';
+import { asCliError, CliError, ensureCliError, failuresOf } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -70,18 +70,18 @@ export function createStops(
   let time: ServiceTime | undefined;
   let allowed = after;
   /** Sleeps in short steps, since a timer does not count the time while a laptop sleeps. */
-  async function passDeadline(closed: AbortSignal): Promise<void> {
+  async function passDeadline(): Promise<void> {
     for (;;) {
       const at = Date.parse((await deadline()) ?? '');
       if (Number.isNaN(at)) {
-        await clock.sleep(UNKNOWN, closed);
+        await clock.sleep(UNKNOWN, signal);
         continue;
       }
       const isKnown = time?.isFresh() === true && !context.serviceClock.isExact();
       // `reap` may enforce the deadline if the service's time can't be read here.
       if (!isKnown) time = await timeNow(context);
       if (time === undefined) {
-        await clock.sleep(STEP, closed);
+        await clock.sleep(STEP, signal);
         continue;
       }
       const left = at + allowed - time.now();
@@ -97,13 +97,12 @@ export function createStops(
         if (left <= before && !controller.signal.aborted) controller.abort(isNear());
       }
       const coming = early.flatMap(([, before]) => (left > before ? left - before : []));
-      await clock.sleep(Math.min(left, STEP, ...coming), closed);
+      await clock.sleep(Math.min(left, STEP, ...coming), signal);
     }
   }
   const { first, second } = interrupts;
   const [last, closed] = [new AbortController(), new AbortController()];
-  const isCtrlC = ({ reason }: AbortSignal) =>
-    reason instanceof CliError && reason.failure === 'interrupted';
+  const isCtrlC = ({ reason }: AbortSignal) => asCliError(reason).failure === 'interrupted';
   const onFirst = () => {
     if (leaves || !isCtrlC(first)) last.abort(first.reason);
   };
@@ -113,7 +112,7 @@ export function createStops(
   second.addEventListener('abort', onSecond, { once: true, signal });
   if (first.aborted) onFirst();
   if (second.aborted) onSecond();
-  passDeadline(signal).then(
+  passDeadline().then(
     () => {
       last.abort(isOver());
       past.abort(last.signal.reason);

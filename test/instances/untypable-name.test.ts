@@ -66,7 +66,7 @@ test.each(['ACTIVE', 'STOPPED', 'ERROR'])('commands for an instance in %s', asyn
   shown = { status, price_per_hour_snapshot: '9', ip_address: '192.0.2.1', ssh_port: 22 };
   await run(['expire', ID, '--after', '1h', '--rescue', 'none']);
   await run(['wait', ID, '--for', 'stopped', '--wait-timeout', '2s']);
-  for (const verb of ['get', 'ssh', 'endpoints', 'secrets']) await run([verb, ID]);
+  for (const verb of ['get', 'ssh', 'endpoints', 'secrets', 'rescue']) await run([verb, ID]);
 });
 
 test.each([

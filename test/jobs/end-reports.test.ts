@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { CliError, type Failure } from '../../src/errors.ts';
+import { withBill } from '../../src/instances/change/outcome.ts';
 import { handedOver } from '../../src/jobs/driver.ts';
 import { endedElsewhere, endJob, saveEnd } from '../../src/jobs/end/end-job.ts';
 import { notifyOfEnds } from '../../src/jobs/end/notify.ts';
@@ -17,6 +18,7 @@ import { jobRecord } from '../support/job-record.ts';
 import { RentingService, whole } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no } from '../support/service.ts';
+import { ODD, ofOddName } from './odd-name.ts';
 import { withoutLimits } from './passing-clock.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -234,6 +236,7 @@ const CTRL_C = { stops: { ...STOPS, interrupt: AbortSignal.abort(failed('interru
 const UNSTARTED = { command_started_at: null };
 const EXITED = { exit_code: 3, exited_at: AT, output_kept_at: AT };
 const SETUP = { setup_exit_code: 4, exit_code: 125, ...UNSTARTED };
+const WAIT = { target: { id: ID, name: 'box' }, until: 'ssh' } as Parameters<typeof withBill>[1];
 const REFUSED = { failure: failed('wrongState', 'box is STOPPED.') };
 
 const ENDS: readonly [what: string, record: object, job?: object, status?: string][] = [
@@ -265,6 +268,9 @@ const ENDS: readonly [what: string, record: object, job?: object, status?: strin
   ['--on', { ...EXITED, on: true }],
   ['STOPPED', EXITED, REFUSED, 'STOPPED'],
   ['refused', EXITED, {}, 'REFUSED'],
+  ['setup of --on', { ...SETUP, on: true }],
+  ['--here at the deadline of another instance', { here: true }, { seen: { kind: 'running' } }],
+  ['interrupted wait', UNSTARTED, { failure: withBill(failed('interrupted'), WAIT, 'ACTIVE') }],
 ];
 
 test('stores and reports how jobs end', async () => {
@@ -371,20 +377,29 @@ test('stores and reports how jobs end', async () => {
     refused: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"terminating","terminated":"unknown","stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":null,"reason":null}}
       outcomeUnknown ID: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing. (gpucloud﷐ instances terminate box)
       terminate_failed ID box 3: Could not terminate box (ID): The service does not permit this request with the API key (403): Forbidden. It may still be billing.
-    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":24,"reported":null}}
+    setup of --on: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"setup","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":24,"reported":"The setup failed with exit code 4, so the command was not started."}}
+      runFailed undefined: The setup failed with exit code 4, so the command was not started. (see its output: gpucloud﷐ jobs logs box --tail 10)
+      job_ended ID box null: The setup failed with exit code 4, so the command was not started. Kept box: it bills.
+    --here at the deadline of another instance: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"The command did not exit after SIGINT, and the deadline is near.","exit_code":125,"seconds":25,"reported":"The command did not exit after SIGINT, and the deadline is near."}}
+      runFailed undefined: The command did not exit after SIGINT, and the deadline is near. (undefined)
+      job_ended ID box null: The command did not exit after SIGINT, and the deadline is near. Terminated box.
+    interrupted wait: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"stored":{"ending_at":"2026-01-15T12:00:00.000Z","ended_at":"2026-01-15T12:00:00.000Z","reason":"Why.","exit_code":130,"seconds":26,"reported":"Why."}}
+      interrupted undefined: Why. (undefined)
+      job_ended ID box null: Why. Terminated box.
+    elsewhere, exited: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":27,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":25,"reported":null}}
+    elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":28,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
-    elsewhere, uncopied: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":26,"reported":"Full."}}
+    elsewhere, uncopied: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":29,"reported":"Full."}}
       runFailed undefined: Full. (undefined)
       job_ended ID box 3: Full. Terminated box.
-    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":27,"reported":null}}
+    elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":30,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":28,"reported":null}}
+    elsewhere, jobs stop: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":31,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":29,"reported":null}}
+    elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":32,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
-    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":30,"reported":null}}
+    elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":33,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Kept box: it bills."
   `);
 });
@@ -410,27 +425,32 @@ test('reports how jobs stop ends a job that it took over', async () => {
     ['not yet', {}],
     ['after Ctrl-C', {}, true],
   ];
-  const lines: string[] = [];
-  for (const [at, [what, more, isPressed]] of rows.entries()) {
-    const { context: plain, stderr } = atTerminal(world, []);
-    const interrupts = { first: isPressed ? CTRL_C.stops.interrupt : never, second: never };
-    const context = Object.assign(plain, { interrupts });
-    const start = { id: ID, name: 'box', service: world.service.url };
-    const record = jobRecord(start, { uid: `job-${at}`, ...more });
-    await writeJob(record, context);
-    const before = world.clock.slept.length;
-    const phases = createPhases('box', context, true);
-    const stops = isPressed ? CTRL_C.stops : STOPS;
-    const job = { record, by: 'run', fetched: [], phases, stops, isOutputWhole: true };
-    const { error, ...end } = await handedOver(job as unknown as Job, context);
-    const { failure, message, hint, mayBeBilling } = error ?? {};
-    lines.push(
-      `${what}, after ${world.clock.slept.slice(before).length} s: ${JSON.stringify(end)}`,
-      ...(error ? [`  ${failure} ${mayBeBilling}: ${message} (${hint})`] : []),
-      `  ${stderr().trim()}`,
-    );
-  }
-  expect(lines.join('\n').replaceAll(ID, 'ID')).toMatchInlineSnapshot(`
+  const of = async (name: string) => {
+    const lines: string[] = [];
+    for (const [at, [what, more, isPressed]] of rows.entries()) {
+      const { context: plain, stderr } = atTerminal(world, []);
+      const interrupts = { first: isPressed ? CTRL_C.stops.interrupt : never, second: never };
+      const context = Object.assign(plain, { interrupts });
+      const start = { id: ID, name, service: world.service.url };
+      const record = jobRecord(start, { uid: `job-${at}`, ...more });
+      await writeJob(record, context);
+      const before = world.clock.slept.length;
+      const phases = createPhases('box', context, true);
+      const stops = isPressed ? CTRL_C.stops : STOPS;
+      const job = { record, by: 'run', fetched: [], phases, stops, isOutputWhole: true };
+      const { error, ...end } = await handedOver(job as unknown as Job, context);
+      const { failure, message, hint, mayBeBilling } = error ?? {};
+      lines.push(
+        `${what}, after ${world.clock.slept.slice(before).length} s: ${JSON.stringify(end)}`,
+        ...(error ? [`  ${failure} ${mayBeBilling}: ${message} (${hint})`] : []),
+        `  ${stderr().trim()}`,
+      );
+    }
+    return lines.join('\n').replaceAll('\ufdd0', '');
+  };
+  const text = await of('box');
+  expect(await of(ODD)).toBe(ofOddName(text, 'box', ID));
+  expect(text.replaceAll(ID, 'ID')).toMatchInlineSnapshot(`
     "with a report, after 0 s: {"command_exit_code":3,"stage":"fetching","instance":{"id":"ID","name":"other"},"terminated":true,"fetched":["/r"],"seconds":9,"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"exit_code":125}
       runFailed false: Full. (undefined)
       gpucloud jobs stop box takes over. Waiting until it has ended the job.
@@ -442,10 +462,10 @@ test('reports how jobs stop ends a job that it took over', async () => {
       runFailed false: Killed. (undefined)
       gpucloud jobs stop box takes over. Waiting until it has ended the job.
     not yet, after 15 s: {"command_exit_code":null,"output_complete":true,"instance":{"id":"ID","name":"box"},"fetched":[],"cost":null,"cost_at_most":null,"phases":{"renting":0,"copying":null,"setup":null,"running":null,"fetching":null},"gpu":null,"kept":null,"stage":"renting","terminated":"unknown"}
-      outcomeUnknown true: gpucloud﷐ jobs stop box took over, but has not terminated box. It may still be billing. (finish the job: gpucloud﷐ jobs attach box; or terminate the instance: gpucloud﷐ instances terminate box)
+      outcomeUnknown true: gpucloud jobs stop box took over, but has not terminated box. It may still be billing. (finish the job: gpucloud jobs attach box; or terminate the instance: gpucloud instances terminate box)
       gpucloud jobs stop box takes over. Waiting until it has ended the job.
     after Ctrl-C, after 0 s: {"command_exit_code":null,"output_complete":true,"instance":{"id":"ID","name":"box"},"fetched":[],"cost":null,"cost_at_most":null,"phases":{"renting":0,"copying":null,"setup":null,"running":null,"fetching":null},"gpu":null,"kept":null,"stage":"renting","terminated":"unknown"}
-      interrupted true: Stopped following box. Its command still runs, and the instance still bills. (continue: gpucloud﷐ jobs attach box; stop the job, fetch its output and terminate: gpucloud﷐ jobs stop box)
+      interrupted true: Stopped following box. Its command still runs, and the instance still bills. (continue: gpucloud jobs attach box; stop the job, fetch its output and terminate: gpucloud jobs stop box)
       gpucloud jobs stop box takes over. Waiting until it has ended the job."
   `);
 });

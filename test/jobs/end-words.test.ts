@@ -110,7 +110,7 @@ test('says why an instance is kept, until when it bills, and what ends it', asyn
     lines.push(`${what} (+${await end()} min): ${text.trim()}`);
   }
   await world.service.close();
-  const text = await ofBothNames({}, (record, own) => keep(record, missing, own));
+  const text = await ofBothNames({}, (record, own) => keep(record, results, own));
   lines.push(text.trim().replace(/gpucloud could not .*?\. /, ''));
   expect(lines.join('\n')).toMatchInlineSnapshot(`
     "armed (+30 min): warning: Kept box: it bills until +30 min. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
@@ -126,7 +126,7 @@ test('says why an instance is kept, until when it bills, and what ends it', asyn
     run waits for results (+30 min): warning: Kept box with its results: it bills until +30 min. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Fix the cause while gpucloud waits. Connect: gpucloud instances ssh box
     wrong path (+30 min): warning: Kept box: it bills until +30 min. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch
     run waits, wrong path (+30 min): warning: Kept box: it bills until +30 min. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
-    warning: Kept box until its old deadline, since no other could be set for box: Could not reach the service: connection refused. No changes made. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
+    warning: Kept box with its results until its old deadline, since no other could be set for box: Could not reach the service: connection refused. No changes made. Fix the cause, then fetch and terminate: gpucloud jobs attach box. Connect: gpucloud instances ssh box"
   `);
 });
 
@@ -199,7 +199,7 @@ test('says how a run ended', async () => {
     cost_at_most: '89.90',
     phases,
     gpu: null,
-    fetched: ['/out', resolve('here/log')],
+    fetched: ['/out', resolve('here/log'), resolve('.')],
   };
   const report: JobReport = {
     ...{ command_exit_code: 3, stage: 'done' as const, instance: { id: ID, name: 'box' } },
@@ -230,10 +230,10 @@ test('says how a run ended', async () => {
   const lines: string[] = [];
   for (const [what, given, ...command] of rows)
     lines.push(`${what}:\n${await printed((own) => noteEnd(command, given, own))}`);
-  expect(lines.join('')).toMatchInlineSnapshot(`
+  expect(lines.join('').replace(resolve('.'), 'HERE')).toMatchInlineSnapshot(`
     "terminated:
     python train.py: exit code 3
-    Fetched /out, here/log
+    Fetched /out, here/log, HERE
     Terminated box after 3 min.
     It cost 0.35 ₽: 12 s renting, 3 min running, 2 s fetching.
     kept:

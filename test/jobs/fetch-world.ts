@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
 import { CliError } from '../../src/errors.ts';
-import { copyOut } from '../../src/jobs/files/copy-out.ts';
+import { copyOut, type Unplaced } from '../../src/jobs/files/copy-out.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { removeFolder } from '../support/afterwards.ts';
 import { localShell } from './local-shell.ts';
@@ -16,10 +16,12 @@ export let victim: string;
 
 /** The warnings about missing or partial results in the current test. */
 export let lacks: string[];
+/** Whether all was received of what could not be moved, in the current test. */
+export let unplaced: boolean[];
 
 export function inFetchWorld(): void {
   beforeEach(async () => {
-    lacks = [];
+    [lacks, unplaced] = [[], []];
     base = await mkdtemp(join(tmpdir(), 'gpucloud-hostile-'));
     [local, victim] = [join(base, 'here', 'out'), join(base, 'victim')];
     for (const path of [join(base, WORK, 'results'), join(base, 'bin'), local, victim]) {
@@ -68,7 +70,7 @@ export async function fetchFile(
 ) {
   const skipped: string[] = [];
   const onSkipped = (named: readonly string[]) => void skipped.push(...named);
-  const onUnplaced = () => undefined;
+  const onUnplaced = ({ isWhole }: Unplaced) => void unplaced.push(isWhole);
   await copyOut({ remote, local: to }, { ...copying(home, signal, sh, onSkipped), onUnplaced });
   return { skipped };
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, lutimes, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -95,6 +95,7 @@ test.each<[string, Record<string, string>]>([
   ['a nested name', { 'b/.gitignore': '*.log' }],
   ['a nested path', { 'b/.gitignore': '/x\nc/a.log\n' }],
   ['a nested folder', { 'b/.gitignore': 'c/  \r\n# no\n\n' }],
+  ['a nested negated path', { '.gitignore': '*.log', 'b/.gitignore': '!/c/a.log ' }],
   ['a nested negation', { '.gitignore': '*.log', 'b/.gitignore': '!a.log', 'b/c/.gitignore': '*' }],
   ['a folder included again', { '.gitignore': 'b/c/', 'b/.gitignore': '!c/' }],
   ['nothing of an excluded folder', { '.gitignore': 'b/', 'b/.gitignore': '!x' }],
@@ -133,16 +134,38 @@ test('lists nothing of what vanishes meanwhile, and rejects a file that it can n
   });
   const { entries } = await listFiles(folder, { exclude, gitignore: true });
   expect(entries.map(({ path }) => path)).toEqual(['.gitignore', 'left', 'sub']);
-  await rm(join(folder, '.gitignore'));
-  await put('sub/.gitignore', '');
-  const replaced = whenListed(() => {
-    rmSync(join(folder, 'sub'), { recursive: true });
+  await mkdir(join(folder, 'sub'));
+  const file = (path: string) => join(folder, 'sub', path);
+  const replace = () => {
+    rmSync(file(''), { recursive: true });
     writeFileSync(join(folder, 'sub'), '');
-  });
-  const listing = listFiles(folder, { exclude: replaced, gitignore: true, flag: 'sync' });
-  const file = join(folder, 'sub', '.gitignore');
-  await expect(listing).rejects.toThrow(`sync: the file "${file}" can't be read (ENOTDIR)`);
+  };
+  const unread = listFiles(folder, { exclude: whenListed(replace), gitignore: true, flag: 'sync' });
+  const there = join(folder, 'sub');
+  await expect(unread).rejects.toThrow(`sync: the folder "${there}" can't be read (ENOTDIR)`);
+  for (const path of ['.gitignore', 'sub']) await rm(join(folder, path));
+  await put('sub/.gitignore', '');
+  const again = whenListed(replace);
+  const listing = listFiles(folder, { exclude: again, gitignore: true, flag: 'sync' });
+  const text = `sync: the file "${file('.gitignore')}" can't be read (ENOTDIR)`;
+  await expect(listing).rejects.toThrow(text);
 });
+
+test(
+  'reads no .gitignore that is a link, and skips what it can not copy',
+  needs('Linux'),
+  async () => {
+    await put('rules', '*');
+    await symlink('rules', join(folder, '.gitignore'));
+    await mkdir(Buffer.from(join(folder, 'odd-\xff'), 'latin1'));
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const { entries, special } = await listFiles(folder, ALL);
+    expect({ paths: entries.map(({ path }) => path), special }).toEqual({
+      paths: ['.gitignore', 'rules'],
+      special: ['odd-\ufffd', 'pipe'],
+    });
+  },
+);
 
 test('names the largest entries, and counts what it leaves out but .git', async () => {
   await put('.gitignore', 'data/\n*.bin\n');
@@ -194,7 +217,7 @@ test('names the largest entries, and counts what it leaves out but .git', async 
 test('resends a file if its size, time or executable mode changed', needs('Linux'), async () => {
   const [here, there] = [join(folder, 'here'), join(folder, WORK)];
   for (const path of [here, there]) await mkdir(path, { recursive: true });
-  for (const name of ['same', 'shared', 'script', 'touched', 'longer', 'gone']) {
+  for (const name of ['same', 'shared', 'script', 'touched', 'longer', 'gone', 'linked']) {
     for (const path of [here, there]) {
       await writeFile(join(path, name), 'x');
       await chmod(join(path, name), 0o644);
@@ -204,6 +227,11 @@ test('resends a file if its size, time or executable mode changed', needs('Linux
   await chmod(join(here, 'shared'), 0o664);
   await chmod(join(here, 'script'), 0o755);
   await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
+  // Of the same mode, size and time.
+  await chmod(join(here, 'linked'), 0o755);
+  await rm(join(there, 'linked'));
+  await symlink('x', join(there, 'linked'));
+  await lutimes(join(there, 'linked'), 1_700_000_000, 1_700_000_000);
   await writeFile(join(here, 'longer'), 'xy');
   await utimes(join(here, 'longer'), 1_700_000_000, 1_700_000_000);
   for (const path of [here, there]) {
@@ -218,9 +246,9 @@ test('resends a file if its size, time or executable mode changed', needs('Linux
   const { entries, count, bytes } = files;
   expect(inTheWay).toEqual([]);
   // --sync always resends folders and links, since they are small.
-  const sent = ['gone', 'link', 'longer', 'script', 'sub', 'touched'];
+  const sent = ['gone', 'link', 'linked', 'longer', 'script', 'sub', 'touched'];
   expect(entries.map(({ path }) => path)).toEqual(sent);
-  expect({ count, bytes }).toEqual({ count: 5, bytes: 5 });
+  expect({ count, bytes }).toEqual({ count: 6, bytes: 6 });
 });
 
 describe('copying again to an instance', needs('Linux', 'busybox', 'rsync'), () => {
@@ -294,7 +322,13 @@ describe('copying again to an instance', needs('Linux', 'busybox', 'rsync'), () 
 
   test('keeps nothing of the names that a hostile instance lists', async () => {
     await put('here/a', 'x');
-    await put('bin/find', `#!/bin/sh\nyes "81a4 1 1 ./$(printf %0200d 1)" | head -n 200000\n`);
+    await utimes(join(folder, 'here', 'a'), 1, 1);
+    // The first two lines only resemble one of the file.
+    const odd = `printf 'x 81a4 1 1 ./a\\n81a4 1 1 ./a\\rb\\n'`;
+    await put(
+      'bin/find',
+      `#!/bin/sh\n${odd}\nyes "81a4 1 1 ./$(printf %0200d 1)" | head -n 200000\n`,
+    );
     await chmod(join(folder, 'bin', 'find'), 0o755);
     await mkdir(join(folder, WORK), { recursive: true });
     const files = await listFiles(join(folder, 'here'), ALL);

@@ -26,7 +26,8 @@ test.each([
 });
 
 test.each([
-  ['1 97 22000 24564', { busy_percent: 97, peak_memory_mib: 22000, memory_total_mib: 24564 }],
+  ['2 199 22000 24564', { busy_percent: 100, peak_memory_mib: 22000, memory_total_mib: 24564 }],
+  ['1 100 24564 24564', { busy_percent: 100, peak_memory_mib: 24564, memory_total_mib: 24564 }],
   ['8 100 0 81559', { busy_percent: 13, peak_memory_mib: 0, memory_total_mib: 81559 }],
   // No card, or none whose use nvidia-smi shows.
   ['0 0 -1 0', null],

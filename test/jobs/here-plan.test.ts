@@ -112,7 +112,9 @@ describe('gpucloud run --here before renting', () => {
   test('finds the variables in the words and in the scripts that they name', async () => {
     const uses = join(folder, 'uses.py');
     const large = join(folder, 'large.py');
-    const other = join(folder, 'other.py');
+    const [other, exact] = [join(folder, 'other.py'), join(folder, 'exact.py')];
+    await writeFile(exact, 'GPUCLOUD_HOSTFILE'.padEnd(1024 * 1024));
+    expect(usesInstances(['python', exact])).toBe(true);
     await writeFile(uses, 'os.environ["GPUCLOUD_HOSTFILE"]\n');
     await writeFile(large, `GPUCLOUD_HOSTFILE${' '.repeat(1024 * 1024)}`);
     await writeFile(other, 'os.environ["GPUCLOUD_API_KEY"]\n');
@@ -126,7 +128,17 @@ describe('gpucloud run --here before renting', () => {
 
   test('prints a plan of several instances that matches the schema', needs('ssh'), async () => {
     const hardware = ['--offer', IDS, '--image', IDS, '--ssh-key', IDS, '--name', 'job'];
-    const plan = ['--count', '3', '--min-count', '2', '--fetch', `out:${folder}`, '--dry-run'];
+    const variables = ['--docker-image', 'ubuntu', '--env', 'A=b'];
+    const plan = [
+      ...variables,
+      '--count',
+      '3',
+      '--min-count',
+      '2',
+      '--fetch',
+      `out:${folder}`,
+      '--dry-run',
+    ];
     const argv = ['run', ...hardware, ...HERE, '--identity', '/dev/null', ...plan];
     const json = await world.cli([...argv, '--json', '--', 'true'], { env: PATH });
     expect(RESULTS.run?.schema().safeParse(JSON.parse(json.stdout)).success, json.stderr).toBe(
@@ -197,6 +209,8 @@ test.each([
   [['job-1', 'job-2', 'job-3'], 'job-1 to job-3'],
   [['job-9', 'job-10', 'job-11'], 'job-9 to job-11'],
   [['job-1', 'job-3', 'job-4'], 'job-1, job-3 and job-4'],
+  [['gpt2-1', 'gpt2-2', 'gpt2-3'], 'gpt2-1 to gpt2-3'],
+  [['a-1', 'a-2', 'a-3', 'a-5'], 'a-1, a-2, a-3 and a-5'],
   [['a-1', 'a-2', 'a-3', 'a-4', 'a-6'], '5 instances'],
 ])('abbreviates the instance names %j', (names, text) => {
   expect(namesText(names)).toBe(text);

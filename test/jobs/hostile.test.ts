@@ -12,7 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { lackOfRoom } from '../../src/jobs/files/local-file.ts';
+import { lackOfRoom, placeOf } from '../../src/jobs/files/local-file.ts';
 import { inStaging, makeLinks, moveInto } from '../../src/jobs/files/merge.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
 import { needs, programAt } from '../support/needs.ts';
@@ -27,6 +27,7 @@ import {
   link,
   local,
   treeOf,
+  unplaced,
   victim,
 } from './fetch-world.ts';
 import { type RawEntry, rawEntry, rawTar } from './raw-tar.ts';
@@ -160,8 +161,11 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     ];
     await makeLinks(local, links, (path) => skipped.push(path));
     expect(skipped).toEqual(links.map(({ path }) => path));
+    // The folder itself may be behind a link.
+    await symlink(local, join(base, 'way'));
+    await makeLinks(join(base, 'way'), [{ path: 'made', target: 'file' }], String);
     expect(await readdir(victim)).toEqual([]);
-    expect(await treeOf(local)).toEqual({ file: '', x: `-> ${victim}` });
+    expect(await treeOf(local)).toEqual({ file: '', made: '-> file', x: `-> ${victim}` });
   });
 
   test('names the path that can not be written', async () => {
@@ -273,6 +277,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     await mkdir(join(local, 'b', 'mine'), { recursive: true });
     const entries = ['a', 'b', 'c'].map((name) => ({ name, content: 'new' }));
     const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
+    expect(unplaced).toEqual([true]);
     const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
     expect(fault.message).toContain(
       `${join(local, 'b')} is a folder on this computer, but a file on the instance`,
@@ -281,6 +286,8 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect((await stat(staging)).mode & 0o777).toBe(0o700);
     expect(await readdir(join(local, 'b'))).toEqual(['mine']);
     expect(await treeOf(local)).toMatchObject({ a: 'new', 'b/mine/': '', c: 'new', l: '-> a' });
+    await faultOf(fetchFrom(rawTar(entries), 'exit 255'));
+    expect(unplaced).toEqual([true, false]);
   });
 
   test('fails instead of replacing a local pipe', async () => {
@@ -339,6 +346,14 @@ exec ${programAt('tar')} -cf - -C "$own" .
     expect(twice.skipped).toEqual(['a']);
     expect(await treeOf(local)).toEqual({ a: '1' });
   });
+});
+
+test.each([
+  ['/dev/stdout', 'other'],
+  ['/dev/stdout.log', 'file'],
+  ['/none/dev/fd/1', 'file'],
+])('takes %s as a place of the kind %s', needs('POSIX'), async (path, kind) => {
+  expect(await placeOf(path, 'log')).toEqual({ path, kind });
 });
 
 describe('fetching a file from a hostile instance', needs('POSIX'), () => {

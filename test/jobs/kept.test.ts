@@ -59,6 +59,9 @@ describe('kept output', () => {
       expect(kept.append('out', bytesAt(at, 10 * MB))).toBe(10 * MB);
     }
     const all = [0, 32, 64, 96].map((at) => `${ID}.out.${at * MB}`).sort();
+    for (const at of [32 * MB - 4, 32 * MB, 64 * MB + 8])
+      expect([at, Buffer.from(kept.read('out', at)).readUInt32LE()]).toEqual([at, at]);
+    expect(kept.read('out', 100 * MB)).toHaveLength(0);
     expect(await names()).toEqual(all);
     kept.dropBefore('out', 96 * MB - 1);
     expect(await names()).toEqual(all);
@@ -98,6 +101,14 @@ describe('kept output', () => {
     kept.close();
   });
 
+  test('keeps its last file, however much a full disk did not keep after it', async () => {
+    const kept = await opened();
+    kept.append('out', bytesAt(0, 6));
+    kept.dropBefore('out', 200 * MB);
+    kept.close();
+    expect(await names()).toEqual([`${ID}.out.0`]);
+  });
+
   test('begins again before its first byte', async () => {
     (await opened(5)).close();
     const kept = await opened(2);
@@ -108,8 +119,11 @@ describe('kept output', () => {
 
   test('is missing if it was never kept, and empty if the command printed nothing', async () => {
     await expect(read()).rejects.toMatchObject({ failure: 'notFound' });
+    const failed = jobRecord({ id: ID, name: 'job', service: '' }, { setup_exit_code: 1 });
+    expect(await setupOutput(failed, context)).toBeNull();
     (await opened()).close();
     expect(await read()).toHaveLength(0);
+    expect(await setupOutput(failed, context)).toBeNull();
   });
 
   test('begins after the last gap', async () => {
@@ -135,6 +149,7 @@ describe('kept output', () => {
     [['a\nb\n'], 2, 'a\nb\n'],
     [['a\nb\n'], 9, 'a\nb\n'],
     [['a\nb', 'c\nd\n'], 2, 'bc\nd\n'],
+    [['a\nb', 'c\nd\n'], 1, 'd\n'],
     [['a\n', 'b\n'], 1, 'b\n'],
     [[`\n${long}`], 1, long],
     [[`x\n${long}\n`], 1, `${long}\n`],
@@ -331,11 +346,17 @@ describe('the printer', () => {
     const kept = await opened();
     const stop = new AbortController();
     const reason = new CliError('interrupted', 'Interrupted.');
-    const printer = printerOf(kept, { print: () => new Promise(() => undefined) });
+    const print = () => new Promise<never>(() => undefined);
+    const hasExited = async () => {
+      await turns();
+      return false;
+    };
+    const printer = printerOf(kept, { print, hasExited }, 5);
     await printer.receive('out', bytesAt(0, 5), never);
+    const received = printer.receive('out', bytesAt(5, 1), stop.signal);
     const finished = printer.finish(stop.signal);
     stop.abort(reason);
-    await expect(finished).rejects.toBe(reason);
+    for (const end of [received, finished]) await expect(end).rejects.toBe(reason);
     kept.close();
   });
 });

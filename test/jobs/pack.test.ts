@@ -1,13 +1,16 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { extract } from 'tar-stream';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { copyIn } from '../../src/jobs/files/copy-in.ts';
 import { listFiles } from '../../src/jobs/files/files.ts';
 import { packed } from '../../src/jobs/files/pack.ts';
+import type { RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
+import { manualClock } from '../support/clock.ts';
 import { needs } from '../support/needs.ts';
 import { openFiles } from '../support/open-files.ts';
 
@@ -39,13 +42,32 @@ test('packs files, folders and links, and reports files that changed since the l
   await writeFile(join(folder, 'sub', 'stays'), 'content');
   await symlink('sub/stays', join(folder, 'link'));
   for (const name of ['gone', 'replaced']) await writeFile(join(folder, name), 'x');
+  await symlink('sub', join(folder, 'was-link'));
+  await mkdir(join(folder, 'was-sub'));
   const files = await listFiles(folder, { exclude: [], gitignore: true });
-  for (const name of ['gone', 'replaced']) await rm(join(folder, name));
+  for (const name of ['gone', 'replaced', 'was-link', 'was-sub'])
+    await rm(join(folder, name), { recursive: true });
   await mkdir(join(folder, 'replaced'));
+  for (const name of ['was-link', 'was-sub']) await writeFile(join(folder, name), 'x');
   expect(await read(files)).toEqual({
-    changed: ['gone', 'replaced'],
+    changed: ['gone', 'replaced', 'was-link', 'was-sub'],
     content: { link: 'symlink sub/stays', sub: 'directory', 'sub/stays': 'content' },
   });
+});
+
+test('fails if a file can not be read, although the program on the instance succeeds', async () => {
+  await writeFile(join(folder, 'file'), '');
+  const entries = [{ path: 'file/a', kind: 'file', size: 1 }] as const;
+  const files = { ...(await listFiles(folder, { exclude: [], gitignore: true })), entries };
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stderr.end();
+  const kill = () => undefined;
+  const running = { stdin, stdout, stderr, kill, ended: Promise.resolve(0) };
+  const shell = { open: async () => running } as unknown as RemoteShell;
+  const how = { shell, hasRsync: false, isAgain: false, clock: manualClock() };
+  const rest = { onChanged: kill, onProgress: kill, signal: new AbortController().signal };
+  const copying = copyIn(files, { ...how, ...rest, startPiped: async () => running });
+  await expect(copying).rejects.toThrow('Could not copy files in: ENOTDIR');
 });
 
 // A sysfs file reports the size of a page but contains less.

@@ -123,7 +123,9 @@ describe('a pattern on the command line', () => {
     ['*.csv', '*.csv', './'],
     ['out/*/:tables', 'out/*', 'tables/'],
     ['/var/log/?:a/', '/var/log/?', 'a/'],
-  ])('parses the pattern %s with a folder as LOCAL', (text, remote, folder) => {
+    ['out/log//', 'out/log', 'log'],
+    ['a:b:c', 'a', 'b:c'],
+  ])('parses %s, with a folder as LOCAL of a pattern', (text, remote, folder) => {
     expect(parseFetch(text)).toEqual({ remote, local: folder });
   });
 

@@ -24,7 +24,7 @@ test.each([
 
 test.each([
   ['of an unknown total', { count: 5_000 }, '5.0 KB'],
-  ['of an unknown total with its speed', { count: 50_000, seconds: 10 }, '50 KB, 5.0 KB/s'],
+  ['of an unknown total with its speed', { count: 30_000, seconds: 3 }, '30 KB, 10 KB/s'],
   ['at once', { count: 0, total: 2_700_000_000 }, '0 % of 2.7 GB'],
   [
     'with the time left',
@@ -43,7 +43,10 @@ test.each([
 });
 
 test.each([
-  [false, 'Fetching out\nFetching out  50 % of 2.0 GB, 16 MB/s, 1 min left\n'],
+  [
+    false,
+    'Fetching out\nFetching out  50 % of 2.0 GB, 16 MB/s, 1 min left\nFetching out  50 % of 2.0 GB, 42 MB/s, 24 s left\n',
+  ],
   [true, ''],
 ])('prints a line per minute of a copy without a terminal, none with json: %s', (json, text) => {
   const [stderr, clock] = [new PassThrough(), manualClock()];
@@ -58,6 +61,9 @@ test.each([
     [59, 9e8],
     [62, 1e9],
     [63, 1.1e9],
+    // Another attempt.
+    [100, 0],
+    [124, 1e9],
   ] as const) {
     time = seconds * 1000;
     phases.bytes(bytes, 2e9);
@@ -95,6 +101,11 @@ function runOf(plan: object, signal = new AbortController().signal) {
   return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
 }
 
+test('shows no bar of an unknown total', () => {
+  const copied = { count: 5_000, total: 0 };
+  expect(copyLine('Fetching out', '5.0 KB', copied, 120)).toBe('Fetching out  5.0 KB');
+});
+
 test.each([
   [undefined, ['c'], 'a: No a.'],
   [2, ['c'], 'Fewer than 2 instances (--min-count) could be rented. a: No a.'],
@@ -123,6 +134,12 @@ test('says of an interrupted run --here only that it was interrupted', async () 
   preparing.run.leaveOut({ record: { name: 'a' } } as Job, fault as CliError);
   for (const { run, said } of [renting, preparing])
     expect([run.failure, said]).toEqual([reason, []]);
+});
+
+test('goes on without an instance that is left out before all are rented', () => {
+  const { run, said } = runOf({ names: ['a', 'b'], here: {} });
+  run.leaveOut({ record: { name: 'a' } } as Job, new CliError('unreachable', 'No a.'));
+  expect([run.failure, said]).toEqual([undefined, ['incomplete: a: No a. Terminating a.']]);
 });
 
 test('shows the bytes of all instances of run --here together', async () => {

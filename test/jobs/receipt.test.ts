@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import { costOf, phasesOf, receiptText } from '../../src/jobs/end/receipt.ts';
+import type { JobRecord } from '../../src/jobs/record/record.ts';
+import { lostResults } from '../../src/jobs/verbs/rows.ts';
 import { jobRecord } from '../support/job-record.ts';
 
 const at = (second: number) => new Date(Date.UTC(2026, 2, 1) + second * 1000).toISOString();
@@ -87,6 +89,16 @@ test.each([
     [{ ...member, gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 } }],
     'It cost 0.35 ₽: 12 s renting, 3 min running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB), 2 s fetching.',
   ],
+  [
+    'the use of the cards by a short command',
+    [
+      {
+        ...{ ...member, cost: null, cost_at_most: null, phases: { ...none, running: 0 } },
+        gpu: { busy_percent: 12, peak_memory_mib: 3174, memory_total_mib: 24_576 },
+      },
+    ],
+    'It took 0 s running (GPU busy 12 % on average, peak memory 3.1 of 24 GiB).',
+  ],
   ['nothing known', [{ ...member, cost: null, cost_at_most: null, phases: none }], undefined],
   ['no instance', [], undefined],
   [
@@ -104,9 +116,27 @@ test.each([
     [member, { ...second, cost: null, cost_at_most: null }],
     undefined,
   ],
+  [
+    'eight instances',
+    Array.from({ length: 8 }, () => member),
+    `They cost 2.80 ₽${', train-1 0.35 ₽'.repeat(8).replace(',', ':')}.`,
+  ],
   ['many instances', Array.from({ length: 9 }, () => member), 'They cost 3.15 ₽.'],
 ] as const)('shows %s', (_what, members, text) => {
   expect(receiptText(members)).toBe(text);
+});
+
+test('names the jobs of the last day whose results were not copied', () => {
+  const ended = (name: string, second: number) =>
+    ({ ...record, name, ended_at: at(second), exit_code: 0, fetch: lost }) as JobRecord;
+  const lost = [{ remote: 'a', local: '/a', fetched_at: null }];
+  const clock = { now: () => Date.parse(at(86_400)) };
+  const jobs = [ended('train-1', 2), ended('train-2', 1), ended('train-3', 0)];
+  expect(lostResults(jobs, { clock } as Context)).toEqual({
+    ...{ code: 'job_results_lost', resource: 'a', to: 'see why' },
+    what: 'The results of train-1 and train-2 were not copied',
+    next: ['jobs', 'get', 'train-1'],
+  });
 });
 
 test('reads no cost of an unknown instance', async () => {

@@ -329,14 +329,15 @@ const killed = {
 const withJournal = (more: object) =>
   ({ ...context, journal: async () => ({ account: async () => account, ...more }) }) as Context;
 
-test.each<[string, object[], object[], Partial<JobRecord>]>([
+test.each<[string, object[], object[], Partial<JobRecord>, Partial<JobRecord>?]>([
   ['its instance', [made], [], { id: 'a', rented_at: asked.asked_at }],
+  ['nothing more after its end', [made], [], killed, killed],
   ['nothing yet, since it may be rented', [{ ...made, origin: 'track' }], [asked], {}],
   ['nothing of an earlier run', [{ ...made, ...before }], [{ ...asked, ...before }], killed],
   ['nothing of another name', [{ ...made, name: 'job-2' }], [{ ...asked, name: 'job-2' }], killed],
-])('a killed run has rented %s', async (_what, instances, requests, change) => {
+])('a killed run has rented %s', async (_what, instances, requests, change, before = {}) => {
   const own = withJournal({ read: async () => ({ instances }), requests: async () => requests });
-  expect(await adopt(await job(1), own)).toEqual(await job(1, change));
+  expect(await adopt(await job(1, before), own)).toEqual(await job(1, change));
 });
 
 test('a run whose request is unknown may still write its results', async () => {
@@ -357,10 +358,15 @@ test('a run whose request is unknown may still write its results', async () => {
   expect(missing).toMatchObject([{ error: { failure: 'storage' } }]);
 });
 
+const COLLECTED = {
+  ...{ id: 'a', command_started_at: 'x', exit_code: 1, fetch: [], output_kept_at: 'x' },
+};
 test.each<[string, string, Partial<JobRecord>]>([
   ['nothing', 'the outcome of its request is unknown', {}],
   ['finish_job', 'its command was never started', { id: 'a' }],
   ['nothing', 'its job does not respond', { id: 'a', command_started_at: 'x' }],
+  ['finish_job', 'its command has exited', COLLECTED],
+  ['keep', 'its command has exited', { ...COLLECTED, keep_on_failure: 1 }],
   ['keep', 'its job kept it', { id: 'a', command_started_at: 'x', exit_code: 1, kept: 'results' }],
 ])('foresees for a job: %s, %s', async (action, why, change) => {
   const api = () => Promise.reject(new CliError('unreachable', 'No network.'));

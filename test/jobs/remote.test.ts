@@ -85,6 +85,8 @@ describe('readFrames', () => {
     ['g rm -rf /\nx 0', { exitCode: 0 }],
     ['t 20 100\nx 0', { exitCode: 0, took: { setup: 20, command: 100 } }],
     ['t -1 100\nx 0', { exitCode: 0 }],
+    ['t 20 100 1\nx 0', { exitCode: 0 }],
+    ['g t 20 100\nx 0', { exitCode: 0 }],
     ['.', undefined],
   ])('parses the last frame %j', async (line, end) => {
     expect((await framesIn(`.\n${line}\n`)).end).toEqual(end);
@@ -93,6 +95,8 @@ describe('readFrames', () => {
   test.each([
     ['z 3\n', 'an unknown frame: z 3'],
     ['o 3x\n', 'an unknown frame'],
+    ['xx 3\n', 'an unknown frame: xx 3'],
+    ['at 20 100\n', 'an unknown frame: at 20 100'],
     [`${'o'.repeat(100)}\n`, 'an unknown frame'],
     ['o'.repeat(101), 'a line is too long'],
   ])('rejects the output %j of another program', async (text, rule) => {
@@ -122,6 +126,7 @@ describe('afterLine', () => {
 describe('a failed request to the instance', () => {
   const cut = 'echo first >&2; echo "Connection reset by peer" >&2; exit 255';
   const odd = 'echo "sh: not found" >&2; exit 1';
+  const full = 'for name in a b; do echo "$name: No space left on device" >&2; done; exit 1';
   const other = 'echo "Host key verification failed." >&2; exit 255';
   const start = (answer: string) =>
     startCommand(instance(answer), { words: ['true'], variables: [] }, 'job', never);
@@ -139,6 +144,7 @@ describe('a failed request to the instance', () => {
       ['a failed script', odd, 'sh: not found', false],
       ['a new host key', other, 'Host key verification failed.', false],
       ['no message', 'exit 3', '3', false],
+      ['a full disk', full, 'a: No space left on device', false],
     ])('rejects a request with the reason after %s', async (_why, answer, reason, retryable) => {
       const fault = await request(answer).then(
         () => undefined,
@@ -153,6 +159,8 @@ describe('a failed request to the instance', () => {
   test("returns the reason if the job's state can't be read", async () => {
     expect(await probe(instance(cut), never)).toBe('Connection reset by peer');
     expect(await probe(instance('exit 3'), never)).toBe('ssh exited with 3');
+    expect(await probe(instance('echo "Please wait."; exit 3'), never)).toBe('Please wait.');
+    expect(await probe(instance(PROBED), never)).toBe('gpucloud-run ready');
   });
 
   test("rejects with the signal's abort reason", async () => {

@@ -107,7 +107,9 @@ describe('copying to an instance with rsync', () => {
   });
 
   test.each([
-    ['an unreadable file', printing(GONE, DENIED, SUMMARY), 23, `${GONE}`, false],
+    ['an unreadable file', printing('Use rsync: fast', GONE, DENIED, SUMMARY), 23, GONE, false],
+    ['another message', printing(`x${GONE}`), 23, `x${GONE}`, false],
+    ['another name', printing(`${GONE} x`, SUMMARY), 23, `${GONE} x`, false],
     ['no message', '', 23, 'exit code 23', false],
     ['only a summary', printing(SUMMARY), 23, SUMMARY, false],
     ['vanished files, but another exit code', printing(GONE, SUMMARY), 1, GONE, false],
@@ -123,6 +125,7 @@ describe('copying to an instance with rsync', () => {
       printing(
         'rsync: [sender] write error: Broken pipe (32)',
         'rsync: [receiver] write failed on "/x": No space left on device (28)',
+        'rsync: [receiver] write failed on "/y": No space left on device (28)',
       ),
       12,
       'rsync: [receiver] write failed on "/x": No space left',

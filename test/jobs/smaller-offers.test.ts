@@ -41,14 +41,14 @@ test.each([
   ['no offer with fewer cards', used({ cards: 2 }), [small], undefined],
   ['no offer whose number of cards is unknown', used(), [{ ...small, gpu_count: null }], undefined],
   ['no image', used(), [{ ...small, kind: 'image' as const }], undefined],
-  // 12 GB are 12,288 MiB, of which a card may show nine tenths.
+  // 10 GB are 10,240 MiB, of which a card may show nine tenths.
   [
     'an offer that just holds it',
-    used({ peak: 11_059 }),
-    [small],
-    'RTX 3060 (31.00 ₽ instead of 89.90 ₽)',
+    used({ peak: 9_216 }),
+    [offer('RTX 3080', '31', 10)],
+    'RTX 3080 (31.00 ₽ instead of 89.90 ₽)',
   ],
-  ['no offer that may not hold it', used({ peak: 11_060 }), [small], undefined],
+  ['no offer that may not hold it', used({ peak: 9_217 }), [offer('A', '31', 10)], undefined],
   ['nothing after a short command', used({ seconds: 119 }), [small], undefined],
   ['nothing for an unknown price', used({ price: 'cheap' }), [small], undefined],
   ['nothing for an unknown number of cards', used({ cards: null }), [small], undefined],

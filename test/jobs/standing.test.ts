@@ -10,7 +10,7 @@ const RECORD = {
   ...{ exit_code: null, setup_exit_code: null, sign_in_refused: null, uncopied: null },
   fetch: [{ remote: 'out', local: '/out', fetched_at: null }],
 } as unknown as RentedRecord;
-const MISSING = { uncopied: { why: 'reslts does not exist.', isMissing: true } };
+const MISSING = { uncopied: { why: 'reslts.txt does not exist.', isMissing: true } };
 const NO_SPACE = { uncopied: { why: 'no space', isMissing: false } };
 const ENDED = { ended_at: AT, ending_at: AT };
 const REFUSED = { sign_in_refused: 'no key' };
@@ -63,7 +63,7 @@ test('says what a job needs, and what ends its instance', () => {
       "open: ends: jobs stop box (stop paying)",
       "stopped: job_unfollowed: box is STOPPED, and still has the results of its job. To reach the results (this bills): instances start box --wait=ssh; ends: instances start box --wait=ssh (reach the results), instances terminate box (give the results up)",
       "refused: job_sign_in: "instances reap" can't finish the job of box (no key). To finish it: jobs attach box; ends: jobs stop box (stop paying)",
-      "missing: job_results: box: reslts does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
+      "missing: job_results: box: reslts.txt does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
       "results: job_results: box still has the results of its job. To copy the results and terminate box: jobs attach box; ends: jobs stop box (stop paying)",
       "lost: job_lost: The command on box disappeared without an exit code. To copy its results and terminate box: jobs stop box; ends: jobs stop box (stop paying)",
       "kept: ends: ",
@@ -76,7 +76,7 @@ test('says what a job needs, and what ends its instance', () => {
     '',
   ]);
   expect(lineOf({ ...record, isFollowed: true, on: true }, 'missing')).toMatchInlineSnapshot(
-    `"missing: job_results: box: reslts does not exist. To copy another path: instances scp -r box:gpucloud-run/work/PATH .; ends: "`,
+    `"missing: job_results: box: reslts.txt does not exist. To copy another path: instances scp -r box:gpucloud-run/work/PATH .; ends: "`,
   );
   expect(
     (['refused', 'results'] as const).map((word) => lineOf({ ...record, isFollowed: true }, word)),
@@ -92,7 +92,7 @@ test('says what a job needs, and what ends its instance', () => {
     [
       "stopped: job_unfollowed: box is STOPPED, and still has the output of its job. To reach the output (this bills): instances start box --wait=ssh; ends: instances start box --wait=ssh (reach the output), instances terminate box (give the output up)",
       "refused: job_sign_in: "instances reap" can't finish the job of box (no key). To finish it: jobs attach box; ends: jobs stop box (stop paying)",
-      "missing: job_results: box: reslts does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
+      "missing: job_results: box: reslts.txt does not exist. To copy another path: jobs attach box --fetch PATH; ends: jobs stop box --no-fetch (give the results up)",
       "results: job_results: box still has the output of its job. To copy the output and terminate box: jobs attach box; ends: jobs stop box (stop paying)",
       "lost: job_lost: The command on box disappeared without an exit code. To copy its output and terminate box: jobs stop box; ends: jobs stop box (stop paying)",
       "kept: ends: ",

@@ -94,6 +94,7 @@ describe('the next step', () => {
     ['ends the instance of a killed run', 'reap', FRESH, ABSENT, {}, 'end'],
     ['ends it after a failed start', 'run', FRESH, ABSENT, { failed: 'start' }, 'end'],
     ['ends it on Ctrl-C', 'run', FRESH, ABSENT, { interrupt: 'first' }, 'end'],
+    ['ends it near the deadline', 'run', FRESH, ABSENT, { time: 'near' }, 'end'],
     ['obeys jobs stop', 'run', { ...FRESH, stopRequested: true }, ABSENT, {}, 'end'],
     ['leaves a new job on Ctrl-C', 'attach', FRESH, ABSENT, { interrupt: 'first' }, 'leave'],
     ['never starts twice', 'attach', JOB, ABSENT, {}, 'collect'],
@@ -147,6 +148,7 @@ describe('the next step', () => {
     ['ends', 'run', DONE, exited(0), {}, 'end'],
     ['ends if the terminal closes', 'run', JOB, exited(0), HUNG_UP, 'end'],
     ['leaves it', 'run', JOB, exited(0), { ...HUNG_UP, ...ARMED }, 'leave'],
+    ['copies after Ctrl-C', 'detach', JOB, exited(0), { interrupt: 'first' }, 'collect'],
     ['skips the results', 'stop', JOB, exited(0), { skipsResults: true }, 'end'],
     ['ends a failure that wrote nothing', 'stop', JOB, exited(1), { failed: 'nothing' }, 'end'],
     ['leaves a failure that wrote something', 'stop', JOB, exited(1), WRONG, 'leave'],
@@ -172,6 +174,7 @@ describe('the next step', () => {
     ['leaves a success of --here', 'stop', HERE, exited(0), WRONG, 'leave'],
     ['ends a failure of --here', 'stop', HERE, exited(1), WRONG, 'end'],
     ['ends a stopped one of --here', 'stop', HERE, exited(130), STOPPED, 'end'],
+    ['ends it also if it succeeded', 'stop', HERE, exited(0), STOPPED, 'end'],
     [
       'keeps a lost one',
       'run',
@@ -207,9 +210,11 @@ describe('the next step', () => {
     ['leaves it to a person', 'reap', FOR_PERSON, exited(3), {}, 'leave'],
     ['ends it for a person', 'attach', FOR_PERSON, exited(3), {}, 'end'],
     ['keeps it out of reach', 'attach', FOR_PERSON, AWAY, {}, 'leave'],
+    ['ends another one out of reach', 'attach', DONE, AWAY, {}, 'end'],
     ['keeps missing results', 'run', JOB, exited(0), WRONG, 'keep'],
     ['keeps them too', 'reap', JOB, exited(0), WRONG, 'keep'],
     ['ends a failure without results', 'run', JOB, exited(1), { failed: 'nothing' }, 'end'],
+    ['keeps a success without them', 'run', JOB, exited(0), { failed: 'nothing' }, 'keep'],
     ['ends it too', 'reap', JOB, exited(1), { failed: 'nothing' }, 'end'],
     ['leaves a kept one', 'reap', FOR_RESULTS, exited(1), { failed: 'nothing' }, 'leave'],
     ['keeps it if wanted', 'run', JOB, exited(1), EMPTY_BUT_WANTED, 'keep'],
@@ -237,6 +242,8 @@ describe('the next step', () => {
     ['fetches nothing after an end', 'reap', { ...JOB, ending: true }, exited(0), {}, 'end'],
     ['reports an end elsewhere', 'reap', JOB, OVER, {}, 'report'],
     ['leaves ERROR to the deadline', 'reap', JOB, ERROR, {}, 'leave'],
+    ['ends ERROR then', 'reap', JOB, ERROR, { time: 'past' }, 'end'],
+    ['ends ERROR again', 'reap', { ...JOB, ending: true }, ERROR, {}, 'end'],
     ['ends ERROR', 'run', JOB, ERROR, {}, 'end'],
     ['leaves an ended job', 'attach', { ...JOB, ended: true }, RUNNING, {}, 'leave'],
   ])('after the command %s: %s', (_what, driver, job, seen, now, step) => {
@@ -250,6 +257,8 @@ describe('the next step', () => {
     ['leaves results', 'run', { ...JOB, ...on }, exited(0), { failed: 'here' }, 'leave'],
     ['ends without results', 'run', { ...JOB, ...on }, exited(0), WRONG, 'end'],
     ['ends', 'reap', { ...DONE, ...on }, exited(0), {}, 'end'],
+    ['ends without results at jobs stop', 'stop', { ...JOB, ...on }, exited(0), WRONG, 'end'],
+    ['ends in ERROR', 'run', { ...JOB, ...on }, ERROR, {}, 'end'],
   ])('on an existing instance %s', (_what, driver, job, seen, now, step) => {
     expect(next(job, stateOf(job, seen), driver, { ...NOW, ...now })).toBe(step);
   });

@@ -7,8 +7,9 @@ import { driveJob } from '../../src/jobs/driver.ts';
 import type { Job } from '../../src/jobs/job.ts';
 import { createPhases } from '../../src/jobs/phases.ts';
 import type { RentedRecord } from '../../src/jobs/record/record.ts';
+import { ensureRunning } from '../../src/jobs/stages/follow-to-end.ts';
+import type { Observation } from '../../src/jobs/state.ts';
 import { type HowToDrive, stepsOf } from '../../src/jobs/steps.ts';
-
 import { timeOf } from '../../src/jobs/verbs/finish.ts';
 import { zero } from '../../src/rules/money.ts';
 import { atTerminal } from '../support/at-terminal.ts';
@@ -93,6 +94,7 @@ test('reads the situation of a driver', async () => {
     [{ interrupt: 'first' }, {}, {}, {}, pressed('interrupted')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('interrupted', 'interrupted')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('terminated')],
+    [{ interrupt: 'last' }, {}, {}, {}, pressed(undefined, 'terminated')],
     [{ interrupt: 'hangUp' }, {}, {}, {}, pressed('hungUp')],
     [{ interrupt: 'hangUp' }, {}, {}, {}, pressed('interrupted', 'hungUp')],
     [{ interrupt: 'last' }, {}, {}, {}, pressed('hungUp', 'interrupted')],
@@ -159,6 +161,57 @@ test('looks at an instance that SSH does not reach', async () => {
   `);
 });
 
+test('looks once at an instance whose deadline has passed', async () => {
+  renting.rent(ID, 'box', { status: 'ERROR' });
+  const { steps } = stepping({}, { by: 'attach', stops: { ...STOPS, past: aborted() } });
+  expect(await steps.look()).toEqual({ kind: 'gone', isOver: false });
+});
+
+test('goes on while the instance can respond', async () => {
+  const { context } = stepping({});
+  const lines: string[] = [];
+  for (const status of ['ACTIVE', 'STOPPED', 'ERROR', 'NEW_STATUS', 'TERMINATED']) {
+    renting.rent(ID, 'box', { status });
+    const goesOn = (isFirst: boolean) =>
+      ensureRunning({ id: ID, name: 'box' }, context, isFirst).catch(({ message }) => message);
+    lines.push(`${status}: ${await goesOn(true)}, ${await goesOn(false)}`);
+  }
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "ACTIVE: true, true",
+      "STOPPED: box is STOPPED, so its job has ended., box is STOPPED, so its job has ended.",
+      "ERROR: true, box is ERROR, so its job has ended.",
+      "NEW_STATUS: true, true",
+      "TERMINATED: box is TERMINATED, so its job has ended., box is TERMINATED, so its job has ended.",
+    ]
+  `);
+});
+
+test('says how a driver keeps the instance', async () => {
+  renting.rent(ID, 'box', { status: 'ACTIVE' });
+  const failure = new CliError('notFound', 'out does not exist.');
+  const rows = [
+    ['run'],
+    ['detach'],
+    ['attach'],
+    ['reap'],
+    ['run', { here: true }, { failure }],
+  ] as const;
+  const lines: string[] = [];
+  for (const [by, more, given] of rows) {
+    const { steps, job, stderr } = stepping({ on: false, ...more }, { by, ...given });
+    await steps.keep('results');
+    lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
+  }
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "run, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until you terminate it; its deadline passes at 2026-01-15 12:30 +00:00 and nothing enforces it. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
+    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch"
+  `);
+});
+
 test('says how a driver interrupts the command', async () => {
   const near = { ...STOPS, near: aborted() };
   const fetch = [{ remote: 'out', local: '/out', fetched_at: null }];
@@ -196,6 +249,7 @@ test('stores what the end of a job shows', async () => {
   };
   const fetch = [
     { remote: 'a', local: '/a', fetched_at: BEFORE },
+    { remote: 'c', local: '/c', fetched_at: null, unplaced: { staging: '/d', isWhole: true } },
     { remote: 'b', local: '/b', fetched_at: null },
   ];
   const exited = (code: number) => ({ kind: 'exited', code }) as const;
@@ -213,7 +267,7 @@ test('stores what the end of a job shows', async () => {
     [{ ...ended, reason: lost.reason }, { kind: 'absent' }, { shown_at: BEFORE }],
     [{ ...ended, ...at, exit_code: 3 }, exited(3), { fetch }],
     [
-      { ...ended, ...at, exit_code: 3, fetch: fetch.slice(0, 1) },
+      { ...ended, ...at, exit_code: 3, fetch: fetch.slice(0, 2) },
       exited(3),
       { fetch },
       { skipsResults: true },
@@ -256,6 +310,45 @@ test.each([
     expect({ time, after: after / MINUTE }).toEqual(expected);
   },
 );
+
+test('leaves a job without a word if nothing has changed', async () => {
+  const failure = new CliError('storage', 'The disk is full.');
+  const exited = { kind: 'exited', code: 3 } as const;
+  const ended = { exit_code: 3, setup_exit_code: null };
+  const uncollected = { fetch: [{ remote: 'out', local: '/out', fetched_at: null }] };
+  const kept = { ...ended, kept: 'command', output_kept_at: BEFORE };
+  const rows: [string, 'detach' | 'reap', Observation, object, object, object?][] = [
+    ['a detached job', 'detach', { kind: 'running' }, {}, {}],
+    ['a detached job that is kept', 'detach', exited, ended, { kept: 'command' }],
+    ['a kept instance out of reach', 'reap', { kind: 'unreachable' }, kept, {}, { failure }],
+    ['results out of reach', 'reap', exited, { ...ended, ...uncollected }, {}, { failure }],
+    ['a job that this pass keeps', 'reap', exited, { ...kept, kept: null }, { kept: 'command' }],
+  ];
+  const lines: string[] = [];
+  for (const [what, by, seen, more, after, given] of rows) {
+    const { job, context } = stepping({ on: false, ...more }, { by, seen, ...given });
+    const around = (steps: Steps): Steps => ({
+      ...steps,
+      // Another process has ended the job, so this one leaves it.
+      happened: async () => ({ ...(await steps.happened()), started: false, ended: true }),
+      async situation() {
+        job.record = { ...job.record, ...after };
+        return steps.situation();
+      },
+    });
+    const end = await driveJob(job, { around }, context);
+    lines.push(`${what}: ${end && `${end.terminated} ${end.kept} ${end.error?.message}`}`);
+  }
+  expect(lines).toMatchInlineSnapshot(`
+    [
+      "a detached job: undefined",
+      "a detached job that is kept: false command undefined",
+      "a kept instance out of reach: undefined",
+      "results out of reach: unknown null box: The disk is full. The instance still has the results, and bills until you terminate it.",
+      "a job that this pass keeps: false command undefined",
+    ]
+  `);
+});
 
 test.each([
   ['a rented instance of run', 'run', false, true],

@@ -81,10 +81,7 @@ async function patternsIn(path: string): Promise<string[] | undefined> {
 /** Makes a pattern of a .gitignore file in the folder `below` relative to the top folder. */
 function inTop(line: string, below: string): string[] {
   const not = line.startsWith('!') ? '!' : '';
-  const pattern = line
-    .slice(not.length)
-    .replace(/ +$/, '')
-    .replace(/^\\(?=[!#])/, '');
+  const pattern = line.slice(not.length).replace(/ +$/, '');
   if (line.startsWith('#') || /^\/*$/.test(pattern)) return [];
   // A pattern with a slash, except at its end, is relative to its file's folder.
   const isAnchored = pattern.slice(0, -1).includes('/');

@@ -40,8 +40,7 @@ async function fill(
       const stats = await lstat(file);
       if (kind === 'file' && stats.isFile()) {
         const headers = { ...headersOf(path, stats), mtime: settledTime(stats, now()) };
-        const before = bytes;
-        const onBytes = (count: number) => onProgress(before + count);
+        const onBytes = (count: number) => onProgress(bytes + count);
         if (await addFile(archive, { file, headers, onBytes }, closed)) onChanged(path);
         bytes += stats.size;
         onProgress(bytes);

@@ -33,8 +33,8 @@ const NO_PROGRAM = 'the instance has neither sha256sum nor shasum';
 const LINE_FEED = 'names with a line feed are not compared';
 const UNREAD = 'some files could not be read on the instance';
 
-/** Maximum files, and characters of their names, since a hostile instance may send any number. */
-const [MOST_FILES, MOST_TEXT] = [1_000_000, 100_000_000];
+/** Maximum bytes of all names and hashes, since a hostile instance may send any number. */
+const [MOST_TEXT, PER_FILE] = [200_000_000, 100];
 
 /** Compares the files at a path of the instance with their copies on this computer, by SHA-256. */
 export async function compare(
@@ -59,9 +59,8 @@ export async function compare(
     const [, mark, hash = '', name] = /^(\\?)([0-9a-f]{64}) [ *]\.\/(.+)$/.exec(line) ?? [];
     if (name === undefined) continue;
     there.set(mark === '\\' ? name.replace(/\\([\\r])/g, unescaped) : name, hash);
-    text += name.length;
-    if (there.size > MOST_FILES || text > MOST_TEXT)
-      throw copyFailed('out', `${remote} has too many files`);
+    text += name.length + PER_FILE;
+    if (text > MOST_TEXT) throw copyFailed('out', `${remote} has too many files`);
   }
   if (!isWhole) {
     throw copyFailed('out', `the comparison of ${remote} was cut`, { retryable: true });

@@ -6,8 +6,8 @@ import { createJobOutput, type JobOutput } from '../output.ts';
 import { sizeText } from '../phases.ts';
 import { findJob } from '../record/find-job.ts';
 import {
-  happenedIn,
   isRented,
+  isShown,
   type JobRecord,
   overStatus,
   type RentedRecord,
@@ -62,8 +62,7 @@ async function printAll(
   // Another process may have just completed the job.
   if (seen.isOver) return printKept(await readJob(job.uid, context), wanted, output, context);
   if (seen.state === 'none') {
-    const { started, shown } = happenedIn(job);
-    return started && shown ? warnLost(job, context) : noteNone(job, context);
+    return isShown(job) ? warnLost(job, context) : noteNone(job, context);
   }
   await printRemote(job, wanted, seen.shell, output, context);
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { needs } from '../../support/needs.ts';
+import { NEW } from '../../support/renting-service.ts';
 import { until } from '../../support/ssh-world.ts';
 import type { FastRun } from '../fast-run.ts';
 import { createLoopbackWorld, type LoopbackWorld } from '../loopback-world.ts';
@@ -15,6 +16,8 @@ beforeEach(async () => {
 afterEach(() => world.close());
 
 const MINUTE = 60_000;
+/** Longer than what commands show. */
+const NAME = 'job-with-a-name-that-is-longer-than-an-id';
 const LASTS = 'mkdir out; echo result > out/a; while :; do sleep 0.1; done';
 
 const there = (name: string) => join(world.job, 'work', name);
@@ -23,20 +26,20 @@ const isUp = () => until(() => existsSync(there('out/a')));
 
 /** Whether a copy has failed, so that a path made now is copied by a later attempt. */
 async function isFailing(): Promise<boolean> {
-  const { stdout } = await world.gpucloud(['instances', 'get', 'job', '--json']);
+  const { stdout } = await world.gpucloud(['instances', 'get', NAME, '--json']);
   return JSON.parse(stdout).rescue_failing !== null;
 }
 
 /** Sets what is copied from the instance of the job. */
 async function rescue(path: string, ...more: string[]): Promise<void> {
   const words = ['--after', '1h', '--rescue', `${path}:${world.local('got')}`, ...more];
-  const { code, stderr } = await world.gpucloud(['instances', 'expire', 'job', ...words]);
+  const { code, stderr } = await world.gpucloud(['instances', 'expire', NAME, ...words]);
   expect(code, stderr).toBe(0);
 }
 
 /** Starts a job that outlasts its deadline. */
 async function begin(path: string, how: FastRun = {}, ...flags: string[]) {
-  const ended = world.run(LASTS, flags, how);
+  const ended = world.run(LASTS, ['--name', NAME, ...flags], how);
   await isUp();
   await rescue(path);
   return () => ended;
@@ -53,12 +56,11 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
   });
 
   test('copies nothing at jobs stop', async () => {
-    await world.detach(LASTS);
+    await world.detach(LASTS, '--name', NAME);
     await isUp();
     await rescue('out');
     world.advance(70 * MINUTE);
-    const { code, stderr } = await world.gpucloud(['jobs', 'stop', 'job']);
-    expect(code, stderr).toBe(0);
+    await world.gpucloud(['jobs', 'stop', NAME]);
     expect(existsSync(here('a'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
   });
@@ -75,7 +77,7 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     expect(readFileSync(here('a'), 'utf8')).toBe('late\n');
     expect(world.status()).toBe('TERMINATING');
     expect(stderr).toMatch(
-      /^warning: Could not copy the --rescue paths of job: late does not exist .*\. It is kept until .+ at most, and gpucloud tries again\.$/m,
+      /^warning: Could not copy the --rescue paths of job-.*: late does not exist .*\. It is kept until .+ at most, and gpucloud tries again\.$/m,
     );
   });
 
@@ -88,8 +90,45 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     const { stderr } = await end();
     expect(world.status()).toBe('TERMINATING');
     expect(stderr).toContain(
-      'warning: Interrupted, so job is terminated before everything was copied (not copied: late).\n',
+      `warning: Interrupted, so ${NAME} is terminated before everything was copied (not copied: late).\n`,
     );
+  });
+
+  test('leaves it after Ctrl-C in jobs attach, and names what is missing', async () => {
+    const { interrupts, press } = ctrlC();
+    await world.detach(LASTS, '--name', NAME);
+    await isUp();
+    await rescue('late');
+    world.advance(70 * MINUTE);
+    const ended = world.gpucloud(['jobs', 'attach', NAME], { interrupts });
+    await until(() => world.ssh.scripts.some((script) => script.includes('late')));
+    press();
+    expect(await ended).toMatchObject({ code: 130 });
+    expect(world.status()).toBe('ACTIVE');
+  });
+
+  test('terminates an instance without paths that was interrupted before', async () => {
+    const { interrupts, press } = ctrlC();
+    const ended = world.run(`trap '' INT; ${LASTS}`, ['--name', NAME], { interrupts });
+    await isUp();
+    press();
+    world.advance(70 * MINUTE);
+    await ended;
+    expect(world.status()).toBe('TERMINATING');
+  });
+
+  test('copies other paths that are set while one is missing', async () => {
+    const end = await begin('late');
+    world.advance(59 * MINUTE);
+    await until(isFailing);
+    const words = ['--rescue', `out:${world.local('got')}`];
+    expect(await world.gpucloud(['instances', 'expire', NAME, ...words])).toMatchObject({
+      code: 0,
+    });
+    const timer = setInterval(() => world.advance(MINUTE), 200);
+    await end().finally(() => clearInterval(timer));
+    expect(readFileSync(here('a'), 'utf8')).toBe('result\n');
+    expect(world.status()).toBe('TERMINATING');
   });
 
   test('exits with 7 and terminates nothing if the budget is unknown', async () => {
@@ -114,9 +153,9 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     world.advance(59 * MINUTE);
     const { code, stderr } = await end();
     expect(code, stderr).toBe(7);
-    expect(stderr).toContain('job was not terminated, since its --rescue paths are not copied');
+    expect(stderr).toContain(`${NAME} was not terminated, since its --rescue paths are not copied`);
     expect(stderr).toContain(
-      'hint: copy them: gpucloud instances rescue job; then terminate it: gpucloud instances terminate job\n',
+      `hint: copy them: gpucloud instances rescue ${NEW}; then terminate it: gpucloud instances terminate ${NEW}\n`,
     );
     expect(world.status()).toBe('ACTIVE');
     ssh.refuse = () => undefined;

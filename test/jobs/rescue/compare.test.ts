@@ -35,7 +35,7 @@ test('rejects names that would fill the memory', async () => {
   function* endless() {
     yield 'gpucloud-run hashes\n';
     const name = 'x'.repeat(9_000);
-    for (let at = 0; at < 15_000; at += 1) yield `${HASH}  ./${at}${name}\n`;
+    for (let at = 0; at < 23_000; at += 1) yield `${HASH}  ./${at}${name}\n`;
     yield 'gpucloud-run hashed\n';
   }
   await expect(compareWith(endless())).rejects.toThrow('out has too many files');
@@ -53,6 +53,11 @@ test('names what is the same, what differs, and why not all was compared', async
   const lines = [
     `${HASH}  ./before\n`,
     'gpucloud-run hashes\n',
+    // The longest line, and two that only resemble one of a file.
+    'x'.repeat(10_000),
+    '\n',
+    `x${HASH}  ./odd\n`,
+    `${HASH}  ./odd\rname\n`,
     `${EMPTY}  ./same\n`,
     `${HASH} *./other\n`,
     `${EMPTY}  ./missing\n`,
@@ -82,6 +87,8 @@ test('names what is the same, what differs, and why not all was compared', async
   expect(await compareWith(['gpucloud-run hashes\n', ...odd, end])).toMatchObject({
     different: ['folder', 'same/below'],
   });
+  const endless = compareWith(['gpucloud-run hashes\n', 'x'.repeat(10_001)]);
+  await expect(endless).rejects.toThrow('the instance sent too long a name');
   const long = ['gpucloud-run hashes\n', `${EMPTY}  ./${'n'.repeat(300)}\n`, end];
   await expect(compareWith(long)).rejects.toThrow("n can't be written (ENAMETOOLONG)");
 });

@@ -125,6 +125,25 @@ const SITUATIONS: readonly Situation[] = [
         .then(() => killSupervisor(world)),
   ],
   [
+    'a command that has disappeared, past its deadline',
+    'finish_job: its deadline has passed, and its command has disappeared; then terminated',
+    async () => {
+      await lasting();
+      await killSupervisor(world);
+      world.advance(70 * MINUTE);
+    },
+  ],
+  [
+    'a command on an instance in ERROR past its deadline',
+    'terminate: its deadline has passed, and its job does not respond; then terminated',
+    async () => {
+      await world.detach(LASTS);
+      world.renting.rent(NEW, 'job', { status: 'ERROR' });
+      refuse('Connection refused');
+      world.advance(70 * MINUTE);
+    },
+  ],
+  [
     'a command whose loss was reported',
     'keep: its command has disappeared; then nothing',
     () =>

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import type { Pass } from '../../../src/instances/deadlines/reap.ts';
+import { notCopied } from '../../../src/instances/deadlines/rescued.ts';
 import { driveRescue, type Steps } from '../../../src/jobs/rescue/drive.ts';
 import {
   dueOf,
@@ -48,6 +49,7 @@ test('nothing is marked while another process copies', async () => {
 });
 
 const BY = { at: DEADLINE, by: DEADLINE };
+const IDLE = { at: '2026-01-15T11:45:00.000Z', by: 'idle' };
 test.each<[string, Ends, RescueRecord['due'], RescueRecord['due']]>([
   ['at the deadline itself', { deadline: LATER }, null, { at: LATER, by: LATER }],
   ['not before it', { deadline: AFTER }, null, null],
@@ -71,18 +73,43 @@ test.each<[string, Ends, RescueRecord['due'], RescueRecord['due']]>([
 });
 
 const failing = { since: DEADLINE, message: 'cut', here: false };
-test.each([
+const path = { ...notCopied({ remote: 'a', local: '/a' }), copied_at: DEADLINE };
+const CUT = { ...path, failure: 'cut' };
+const UNDUE = { due: null, failing: null };
+const NEW = { at: LATER, by: DEADLINE };
+const LATE = 'its --rescue budget is used up, so this is the last try';
+/** Copying begins at 12:45. */
+const SOON = { deadline: AFTER, early: 15 * 60_000 };
+const PARTLY = {
+  paths: [
+    { ...CUT, copied_at: null },
+    { ...path, copied_at: null },
+  ],
+};
+interface More {
+  readonly deadline?: string;
+  readonly early?: number;
+  readonly idle?: string;
+}
+test.each<[string, string, object | undefined, string | null, More?]>([
   ['nothing', 'another gpucloud process copies its paths', undefined, '0'],
   ['terminate', 'its --rescue budget is used up', { due: BY, failing }, '0'],
   ['rescue', 'its deadline has passed', { due: BY, failing }, null],
-])('a pass would do: %s, since %s', async (action, why, found, budget) => {
-  const stored = found && { ...found, paths: [] };
+  ['nothing', 'its deadline has not passed', { ...UNDUE, paths: [path] }, null, SOON],
+  ['rescue', 'its deadline is near', { ...UNDUE, paths: [CUT] }, null, SOON],
+  ['terminate', 'its --rescue budget is used up', { due: NEW, failing: null, ...PARTLY }, '0'],
+  ['rescue', LATE, { due: IDLE, failing }, null, { idle: 'idle' }],
+  ['rescue', 'its deadline has passed', { due: null, failing: null }, null, { idle: 'idle' }],
+])('a pass would do: %s, since %s', async (action, why, found, budget, more = {}) => {
+  const stored = found && { paths: [], ...found };
   const withRescue = async (_id: string, _rescue: object, work: (held: object) => unknown) =>
     stored && work({ found: stored });
   const journal = { withRescue, instance: async () => ({ kind: 'unknown' }) };
   const pass = { journal, time: { now: () => NOW } } as unknown as Pass;
-  const rescued = { ...one, name: 'box', rescue: { ...rescue, budget }, status: undefined };
-  const looking = { pass, every: 60_000, idle: undefined };
+  const { idle, early = 0, deadline = DEADLINE } = more;
+  const rest = { name: 'box', rescue: { ...rescue, budget, early }, status: undefined };
+  const rescued = { ...one, ...rest, deadline };
+  const looking = { pass, every: 60_000, idle };
   expect(await foreseeRescue(rescued, looking)).toEqual({ action, why });
 });
 
@@ -95,4 +122,9 @@ test('the budget counts from the deadline if a copy began before it', () => {
   const nothing = { due: null };
   expect(dueOf({ deadline: DEADLINE }, nothing, NOW)).toEqual({ at: LATER, by: DEADLINE });
   expect(dueOf({ deadline: DEADLINE }, nothing, NOW, true)).toEqual({ at: DEADLINE, by: DEADLINE });
+  const idle = { due: { at: AFTER, by: 'idle' } };
+  expect(dueOf({ deadline: AFTER, if_idle: one.if_idle }, idle, NOW, true)).toEqual({
+    at: LATER,
+    by: 'idle',
+  });
 });

@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { Context } from '../../../src/context.ts';
 import { CliError } from '../../../src/errors.ts';
 import { notCopied } from '../../../src/instances/deadlines/rescued.ts';
-import type { RescuedPath } from '../../../src/jobs/rescue/copy.ts';
+import { type RescuedPath, replaced } from '../../../src/jobs/rescue/copy.ts';
 import { nextStep, paidTime, type Situation } from '../../../src/jobs/rescue/state.ts';
-import { toRescue } from '../../../src/jobs/rescue/wanted.ts';
+import { toRescue, withRescue } from '../../../src/jobs/rescue/wanted.ts';
 import {
   keptError,
   lostError,
@@ -115,13 +115,14 @@ const host = { home: at('src') } as Context['host'];
 
 test.each<[string, string[], string[], string[]]>([
   ['a path', ['out'], ['a'], [at('a/out')]],
+  ['a deep path', ['sub/out/'], ['a'], [at('a/out')]],
   ['paths of two instances', ['out', '/log:got'], ['a', 'b'], [at('b/out'), `${at('got/b')}/`]],
   ['a pattern', ['out/*', 'log/*:got/'], ['a'], [`${at('a')}/`, `${at('got')}/`]],
   ['a LOCAL', ['out:got', 'log:'], ['a'], [at('got'), at('a/log')]],
   ['an odd name', ['out'], ['../a/b\\c'], [at('_-a-b-c/out')]],
 ])('--rescue copies %s to its folder', async (_what, rescue, names, locals) => {
   const wanted = await toRescue({ rescue, rescueBudget: priceIn('5') }, names, { host });
-  const remotes = rescue.map((text) => text.split(':')[0]);
+  const remotes = rescue.map((text) => text.replace(/\/?(:.*)?$/, ''));
   expect({ paths: wanted?.pathsFor(names.at(-1) ?? ''), budget: wanted?.budget }).toEqual({
     paths: locals.map((local, each) => ({ remote: remotes[each], local })),
     budget: '5.00',
@@ -148,6 +149,17 @@ test.each<[string[], string]>([
   expect(`${message}\n${hint}`).toBe(`--rescue${text}`);
 });
 
+test('needs a deadline or an idle rule, and replaces one of two copies of a path', async () => {
+  const wanted = { rescue: ['out'] };
+  const idle = { ...wanted, ifIdle: MINUTE };
+  const context = { host } as Context;
+  expect(await withRescue(idle, ['a'], context)).toMatchObject(idle);
+  await expect(withRescue(wanted, ['a'], context)).rejects.toThrow('--rescue needs a deadline');
+  const [a, b] = ['a', 'b'].map((local) => notCopied({ remote: 'out', local })) as RescuedPath[];
+  const copied = { ...b, failure: 'cut' } as RescuedPath;
+  expect(replaced([a, b] as RescuedPath[], copied)).toEqual([a, copied]);
+});
+
 test('says what was copied, what was not, and what that means for the instance', () => {
   const [now, copied_at] = [Date.UTC(2026, 0, 15, 12, 10, 30), '2026-01-15T12:00:00.000Z'];
   const out = { ...notCopied({ remote: 'out', local: '/here/out' }), copied_at };
@@ -159,6 +171,7 @@ test('says what was copied, what was not, and what that means for the instance',
     const errors = [
       keptError(one, cause),
       keptError(one, new CliError('storage', 'No space'), now),
+      keptError(one, new CliError('authentication', 'No key')),
       lost(out, log),
       lost({ ...out, failure: 'cut' }, { ...log, copied_at }),
       lost(out),
@@ -185,6 +198,9 @@ test('says what was copied, what was not, and what that means for the instance',
     copy them now: gpucloud instances rescue box
     storage, bills, names its ID
     Could not copy the --rescue paths of box: No space. It is kept until 2026-01-15 12:10 +00:00 at most, and gpucloud tries again.
+    copy them now: gpucloud instances rescue box
+    authentication, bills, names its ID
+    Could not copy the --rescue paths of box: No key.
     copy them now: gpucloud instances rescue box
     runFailed, names its ID
     The budget of box was used up, so it was terminated before everything was copied (not copied: log). Copying takes longer than the budget pays for.
