@@ -48,7 +48,7 @@ export const IMAGE_NAMES: ReadonlySet<string> = new Set(['image', 'image_name'])
  */
 export function withoutUserinfo(image: string, found: Set<string>): string {
   const [, user = '', password] =
-    /^((?:[a-z]+:\/\/)?(?:[^\s/@:]*:)?)(.+)@(?![a-z0-9+._-]+:[0-9a-f]{32,})/i.exec(image) ?? [];
+    /^((?:[a-z]+:\/\/)?(?:[^\s/@:]*:)?)(.+)@(?![a-z0-9+._-]+:[0-9a-f]{32,})/is.exec(image) ?? [];
   if (password === undefined) return image;
   if (password.length >= SHORTEST_SECRET) found.add(password);
   return `${user}${MASK}${image.slice(user.length + password.length)}`;

@@ -43,7 +43,6 @@ describe('proxy selection', () => {
     ['https://a.example', { https_proxy: `${P} ` }, 'proxy.example:3128'],
     ['https://a.example', { https_proxy: ` ${P}\r\n` }, 'proxy.example:3128'],
     ['https://a.example', { https_proxy: 'http://u:p@q@proxy.example:8/x' }, 'proxy.example:8'],
-    ['https://a.example', { https_proxy: ' ', HTTPS_PROXY: 'my-http' }, 'my-http:1080'],
     ['https://a.example', { https_proxy: 'http://[::1]:8' }, '[::1]:8'],
     ['https://a.example', { https_proxy: 'http://[::1]' }, '[::1]:1080'],
     ['https://a.example', { HTTPS_PROXY: 'HTTP://Proxy.Example:8' }, 'proxy.example:8'],

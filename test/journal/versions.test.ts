@@ -52,7 +52,7 @@ describe('a state folder of version 1', () => {
         last: {
           status: 'TERMINATED',
           price_per_hour_snapshot: '9',
-          offer: { name: null },
+          offer: null,
           terminated_at: '2026-01-14T15:00:00.000Z',
         },
       },

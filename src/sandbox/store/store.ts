@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CliError } from '../../errors.ts';
 import { errorCode, faultOf } from '../../system/error-code.ts';
@@ -35,7 +37,7 @@ export function openStore(file: string) {
      */
     change: <T>(fresh: () => State, work: (state: State) => T): Promise<T> =>
       alone(async () => {
-        const before = read(file);
+        const before = await read(file);
         const state =
           before === undefined
             ? fresh()
@@ -99,11 +101,11 @@ async function storing<T>(file: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-function read(file: string): string | undefined {
+async function read(file: string): Promise<string | undefined> {
   try {
-    const bytes = readPlain(file);
-    if (bytes === undefined) throw notRegular(file);
-    return bytes.toString();
+    // Reading a pipe would wait for a writer.
+    if (!statSync(file).isFile()) throw notRegular(file);
+    return await readFile(file, 'utf8');
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return undefined;
     throw storageError(file, 'read', error);

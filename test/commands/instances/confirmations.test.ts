@@ -196,9 +196,7 @@ describe('instances start', () => {
   test('prints the amount that start will reserve', async () => {
     await instance('trainer');
     await instance('second');
-    // One after the other, since waits at once pass the test's time in no certain order.
-    await world.cli(['instances', 'stop', 'trainer', '--wait']);
-    await world.cli(['instances', 'stop', 'second', '--wait']);
+    await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
     const before = (await world.sandbox.status()).available;
     await world.cli(['instances', 'start', 'trainer', 'second']);
     const after = (await world.sandbox.status()).available;
