@@ -169,7 +169,7 @@ describe('Ctrl-C or a signal during the command', () => {
     const { code, stderr } = await ended;
     expect(code, stderr).toBe(130);
     expect(stderr).not.toContain('Could not interrupt');
-    expect(stderr).not.toContain('warning: Interrupted');
+    expect(stderr).not.toContain('is terminated before everything was copied');
     expect(existsSync(world.local('up'))).toBe(false);
     expect(world.status()).toBe('TERMINATING');
   });
