@@ -366,8 +366,9 @@ test('instances rescue stores what it copied of each path', needs('ssh'), async 
   await createBox(world, 'late', '--rescue', `out/*:${world.local('all')}/`);
   expect((await world.gpucloud(['instances', 'rescue', 'box'])).code).toBe(125);
   await world.gpucloud(['instances', 'get', 'box', '--json']);
+  const late = `late:${world.local('late')}`;
   const blocked = `out:${world.local('.ssh/id_ed25519')}`;
-  expect((await world.gpucloud(['instances', 'rescue', 'box', 'late', blocked])).code).toBe(9);
+  expect((await world.gpucloud(['instances', 'rescue', 'box', late, blocked])).code).toBe(9);
   const absolute = `${join(world.there(NEW), 'out')}:${world.local('other')}`;
   expect((await world.gpucloud(['instances', 'rescue', 'box', absolute])).code).toBe(0);
   expect(readFileSync(world.local('other/a'), 'utf8')).toBe('result\n');
