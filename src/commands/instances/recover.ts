@@ -1,5 +1,6 @@
 import { recoverLine } from '../../command-line/hints.ts';
 import { verb } from '../../command-line/verb.ts';
+import type { Context } from '../../context.ts';
 import { CliError, doubt, failuresOf, throwAll } from '../../errors.ts';
 import { readableJournal } from '../../instances/recover/pending.ts';
 import { type Resolution, reconcile } from '../../instances/recover/reconcile.ts';
@@ -63,7 +64,7 @@ export const recover = verb({
       await warnOfMaxBurn(instance, context);
     }
     const [first, ...more] = resolutions.filter(({ instance }) => instance === undefined);
-    if (first !== undefined) errors.push(stillUnknown([first, ...more]));
+    if (first !== undefined) errors.push(stillUnknown([first, ...more], context));
     throwAll([...errors, ...unwritten]);
   },
 });
@@ -88,7 +89,7 @@ function chosen(open: readonly OpenRequest[], names: readonly string[]): readonl
 function rowOf({ request, instance, candidates }: Resolution): Recovered {
   const { uid, name, operation, asked_at, offer_id } = request;
   const nothing = 'found no instance with this name and time';
-  const maybe = candidates.map(({ id, status }) => `${id}, ${status}`).join(' or ');
+  const maybe = candidates.map(({ id, status }) => `${id} (${status})`).join(' or ');
   const unknown = maybe === '' ? nothing : `may be instance ${maybe}`;
   return {
     uid,
@@ -104,9 +105,12 @@ function rowOf({ request, instance, candidates }: Resolution): Recovered {
   };
 }
 
-function stillUnknown(open: readonly [Resolution, ...Resolution[]]): CliError {
-  const { request } = open[0];
-  const [candidate] = open.flatMap(({ candidates }) => candidates);
+function stillUnknown(
+  open: readonly [Resolution, ...Resolution[]],
+  { flags }: Pick<Context, 'flags'>,
+): CliError {
+  const { request, candidates } = open.find((one) => one.candidates.length > 0) ?? open[0];
+  const [candidate, ...others] = candidates;
   const requested = open.map(({ request: { name, offer_id, asked_at } }) => {
     const offer = offer_id === null ? '' : `offer ${offer_id}, `;
     return `${name} (${offer}requested at ${asked_at})`;
@@ -118,7 +122,9 @@ function stillUnknown(open: readonly [Resolution, ...Resolution[]]): CliError {
       hint:
         candidate === undefined
           ? `if the instance exists: ${gpucloud('instances', 'track', 'ID')}; otherwise: ${untrackLine(request)}`
-          : `if ${candidate.id} is the instance: ${recoverLine(candidate.name ?? '')} --yes; otherwise: ${untrackLine(request)}`,
+          : flags.yes === true || others.length > 0
+            ? `to choose the instance in a terminal: ${recoverLine(request.name)}; if none is: ${untrackLine(request)}`
+            : `if ${candidate.id} is the instance: ${recoverLine(request.name)} --yes; otherwise: ${untrackLine(request)}`,
       resource: request.name,
     },
   );
