@@ -229,7 +229,8 @@ function endedButCharged({ ended }: AuditReading): CheckResult {
     reading.kind === 'unread' ? reading.fault : [],
   );
   if (faults[0] !== undefined) {
-    return unknown(`Could not read ${faults.length} terminated instances: ${faults[0].message}`);
+    const instances = faults.length === 1 ? 'instance' : 'instances';
+    return unknown(`Could not read ${faults.length} terminated ${instances}: ${faults[0].message}`);
   }
   const count = `checked ${ended.left === 0 ? '' : 'the newest '}${read.length}`;
   const late = read.filter(({ is }) => is === 'late');

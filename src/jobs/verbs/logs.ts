@@ -134,7 +134,7 @@ async function printKept(
     const warn = (part: string, bytes: number) =>
       context.err.warn(
         'incomplete',
-        `The ${part} ${sizeText(bytes)} of std${from} of ${job.name} were not kept.`,
+        `The ${part} ${sizeText(bytes)} of std${from} of ${job.name} ${bytes === 1 ? 'was' : 'were'} not kept.`,
       );
     if (lines === undefined && first > 0) warn('first', first);
     for await (const chunk of keptOutput(job, from, { lines }, context)) {

@@ -253,7 +253,10 @@ export const reap = verb({
     const isWhole = errors.length === 0;
     const view = isWhole ? reapedView : { ...reapedView, empty: 'Not every instance was checked.' };
     const unwritten = await failuresOf(context.out.list(rows, view));
-    // An interrupt stops several parts of a pass, but is one error.
-    throwAll([...new Set([...errors, ...unwritten])]);
+    // An interrupt or an unreadable folder stops several parts of a pass, but is one error.
+    const told = new Map(
+      [...errors, ...unwritten].map((error) => [`${error.resource} ${error.message}`, error]),
+    );
+    throwAll([...told.values()]);
   },
 });
