@@ -32,7 +32,9 @@ describe("a job's report", () => {
   test.each([['--json'], ['-o', 'jsonl']])(
     "prints a job's report as the last line of stderr with %s %s",
     async (...how) => {
-      const { stdout, stderr } = await world.run('echo out; exit 3', how);
+      // What the command prints to stderr stays as it is.
+      const command = 'echo out; echo "raw {" >&2; exit 3';
+      const { stdout, stderr } = await world.run(command, how);
       expect(stdout).toBe('out\n');
       const last = stderr.trim().split('\n').at(-1) ?? '';
       expect(JSON.parse(last)).toMatchObject({

@@ -117,6 +117,7 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     const ended = world.run(`trap '' INT; ${LASTS}`, ['--name', NAME], { interrupts });
     await isUp();
     press();
+    await until(() => world.ssh.scripts.some((script) => script.includes('kill -s INT')));
     world.advance(70 * MINUTE);
     await ended;
     expect(world.status()).toBe('TERMINATING');
@@ -130,7 +131,9 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     expect(await world.gpucloud(['instances', 'expire', NAME, ...words])).toMatchObject({
       code: 0,
     });
-    const timer = setInterval(() => world.advance(MINUTE), 200);
+    // Never into a third hour, which would cost more.
+    let left = 45;
+    const timer = setInterval(() => left-- > 0 && world.advance(MINUTE), 200);
     await end().finally(() => clearInterval(timer));
     expect(readFileSync(here('a'), 'utf8')).toBe('result\n');
     expect(world.status()).toBe('TERMINATING');
