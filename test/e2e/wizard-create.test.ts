@@ -14,7 +14,7 @@ import {
   run,
 } from './wizard.ts';
 
-const { enter, tab, ctrlD, esc } = KEYS;
+const { enter, tab, ctrlC, ctrlD, esc } = KEYS;
 
 openTable();
 
@@ -70,6 +70,7 @@ describe('instances create without arguments', () => {
   test.each([
     ['Ctrl-D', ctrlD, 0],
     ['Esc', esc, 3],
+    ['Ctrl-C', ctrlC, 6],
   ])('sends and stores nothing on %s %j at question %i', async (_name, key, at) => {
     await prepared();
     const one = person(['instances', 'create']);

@@ -2,9 +2,17 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { KEYS } from '../support/person.ts';
-import { computer, instances, openTable, person, prepared, QUESTIONS } from './wizard.ts';
+import {
+  computer,
+  expectNothingSent,
+  instances,
+  openTable,
+  person,
+  prepared,
+  QUESTIONS,
+} from './wizard.ts';
 
-const { enter, down, up } = KEYS;
+const { enter, down, up, ctrlC } = KEYS;
 
 openTable();
 
@@ -74,6 +82,14 @@ describe('TERM=dumb in the wizard', () => {
     expect(one.written()).not.toMatch(/\r(?!\n)/);
     expect(one.screen()).toContain('Stop paying: gpucloud instances terminate box-one');
     expect(await instances()).toMatchObject([{ name: 'box-one', status: 'ACTIVE' }]);
+  });
+
+  test('sends nothing after Ctrl-C in the wizard', async () => {
+    await prepared();
+    const one = person(['instances', 'create'], DUMB);
+    await one.answers(/Instance name \[.+\] *$/m, enter);
+    await one.answers(/Offer[\s\S]*\[1\] *$/, ctrlC);
+    await expectNothingSent(one);
   });
 
   test('hides the API key while the user types it', async () => {
