@@ -1,6 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { needs, programAt } from '../support/needs.ts';
@@ -124,28 +132,38 @@ describe('instances with --rescue', { timeout: 120_000, ...needs('ssh') }, () =>
     expect(readdirSync(out).sort()).toEqual(['big', 'small']);
   });
 
-  test('leave no hidden folder after kill -9 of a pass, once it has run again', async () => {
-    const pass = ['instances', 'reap'];
+  test('leave no hidden folder after kill -9 of a copy by hand or a pass, once it has run again', async () => {
     const bin = join(computer.home, 'slow');
     mkdirSync(bin, { recursive: true });
     // Keeps the connection open after the files, as a slow link does.
     const tar = `#!/bin/sh\n${programAt('tar')} "$@" || exit\ncase $1 in -cf) sleep 15;; esac\n`;
     writeFileSync(join(bin, 'tar'), tar, { mode: 0o755 });
     await create('killed', '--rescue', `out:${here('out')}`);
-    await there('killed', 'mkdir out; echo kept > out/a');
     await late('61m');
     const slow = { ...env, PATH: `${bin}:${process.env.PATH}` };
-    const killed = computer.start(pass, { env: slow });
+    const state = join(computer.home, 'state');
     const hidden = () =>
       existsSync(here('out')) ? readdirSync(here('out')).filter((name) => name !== 'a') : [];
     const arrived = () => hidden().some((name) => existsSync(here('out', name, 'a')));
-    await expect.poll(arrived, { timeout: 30_000 }).toBe(true);
-    killed.kill('SIGKILL');
-    await once(killed, 'close');
-    expect(await statusOf('killed')).toBe('ACTIVE');
-    expect(hidden()).toEqual([expect.stringMatching(/^\.gpucloud-/)]);
-    await done(...pass);
-    expect(readdirSync(here('out'))).toEqual(['a']);
+    for (const [argv, text] of [
+      [['instances', 'rescue', 'killed'], 'by hand'],
+      [['instances', 'reap'], 'by a pass'],
+    ] as const) {
+      await there('killed', `mkdir -p out; echo ${text} > out/a`);
+      const killed = computer.start(argv, { env: slow });
+      await expect.poll(arrived, { timeout: 30_000 }).toBe(true);
+      killed.kill('SIGKILL');
+      await once(killed, 'close');
+      // Expires its locks, as the minutes until the next pass do.
+      for (const path of readdirSync(state, { recursive: true, encoding: 'utf8' })) {
+        if (path.endsWith('.lock')) utimesSync(join(state, path), 0, 0);
+      }
+      expect(await statusOf('killed')).toBe('ACTIVE');
+      expect(hidden()).toEqual([expect.stringMatching(/^\.gpucloud-/)]);
+      await done(...argv);
+      expect(readdirSync(here('out'))).toEqual(['a']);
+      expect(readFileSync(here('out', 'a'), 'utf8')).toBe(`${text}\n`);
+    }
   });
 
   test('end with the last copy of a file that is written all the time, and name it', async () => {
