@@ -254,9 +254,9 @@ export const reap = verb({
     const view = isWhole ? reapedView : { ...reapedView, empty: 'Not every instance was checked.' };
     const unwritten = await failuresOf(context.out.list(rows, view));
     // An interrupt or an unreadable folder stops several parts of a pass, but is one error.
-    const told = new Map(
+    const distinct = new Map(
       [...errors, ...unwritten].map((error) => [`${error.resource} ${error.message}`, error]),
     );
-    throwAll([...told.values()]);
+    throwAll([...distinct.values()]);
   },
 });
