@@ -161,6 +161,11 @@ export function isInterrupt(error: unknown): error is Interrupt {
   return error instanceof CliError && INTERRUPTS.some((failure) => failure === error.failure);
 }
 
+/** Whether it is Ctrl-C, and no other interrupt. */
+export function isCtrlC(error: unknown): error is CliError {
+  return error instanceof CliError && error.failure === 'interrupted';
+}
+
 interface Interrupt extends CliError {
   readonly failure: (typeof INTERRUPTS)[number];
 }

@@ -78,7 +78,7 @@ const STEPS = [
   ['status', 'show instances, drives, costs and problems'],
 ] as const;
 
-/** Narrower text beside a command is hard to read. */
+/** Text beside a command in fewer columns is hard to read, and takes more than the 24 lines. */
 const NARROW = 30;
 
 /** Formats the screen of a bare `gpucloud`, which fits into 24 lines: names without summaries. */

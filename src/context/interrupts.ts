@@ -1,4 +1,4 @@
-import { CliError, type Failure } from '../errors.ts';
+import { CliError, type Failure, isCtrlC } from '../errors.ts';
 import type { Interrupts } from './contract.ts';
 
 /**
@@ -8,9 +8,7 @@ import type { Interrupts } from './contract.ts';
 export function leavingOf({ first, second }: Interrupts): AbortSignal {
   const leaving = new AbortController();
   const unlessCtrlC = () => {
-    const { reason } = first;
-    const isCtrlC = reason instanceof CliError && reason.failure === 'interrupted';
-    if (!isCtrlC) leaving.abort(reason);
+    if (!isCtrlC(first.reason)) leaving.abort(first.reason);
   };
   if (first.aborted) unlessCtrlC();
   else first.addEventListener('abort', unlessCtrlC, { once: true });

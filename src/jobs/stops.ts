@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import { asCliError, CliError, ensureCliError, failuresOf } from '../errors.ts';
+import { CliError, ensureCliError, failuresOf, isCtrlC } from '../errors.ts';
 import { type ServiceTime, serviceTime } from '../instances/deadlines/service-time.ts';
 import { ownJournal } from '../instances/recover/pending.ts';
 import type { Target } from '../instances/resolve.ts';
@@ -102,9 +102,8 @@ export function createStops(
   }
   const { first, second } = interrupts;
   const [last, closed] = [new AbortController(), new AbortController()];
-  const isCtrlC = ({ reason }: AbortSignal) => asCliError(reason).failure === 'interrupted';
   const onFirst = () => {
-    if (leaves || !isCtrlC(first)) last.abort(first.reason);
+    if (leaves || !isCtrlC(first.reason)) last.abort(first.reason);
   };
   const onSecond = () => last.abort(second.reason);
   const { signal } = closed;

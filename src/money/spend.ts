@@ -175,7 +175,7 @@ export function labelOf(step: Step, start: number): string {
   const thursday = new Date(date.getFullYear(), date.getMonth(), date.getDate() + 3, 12);
   const newYear = new Date(thursday.getFullYear(), 0, 1, 12);
   const week = 1 + Math.floor(Math.round((+thursday - +newYear) / 86_400_000) / 7);
-  return `${thursday.getFullYear()}-W${two(week)}`;
+  return `${year(thursday)}-W${two(week)}`;
 }
 
 /** Returns the zone's name and its UTC offset at a moment: `Europe/Moscow, UTC+03:00`. */
@@ -190,7 +190,11 @@ export function zoneText(at: number): string {
 }
 
 function monthText(date: Date): string {
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}`;
+  return `${year(date)}-${two(date.getMonth() + 1)}`;
+}
+
+function year(date: Date): string {
+  return String(date.getFullYear()).padStart(4, '0');
 }
 
 function two(value: number): string {

@@ -1,6 +1,6 @@
 import type { CallOptions } from '../api/index.ts';
 import type { Context } from '../context.ts';
-import { CliError } from '../errors.ts';
+import { type CliError, isCtrlC } from '../errors.ts';
 import type { Foot, Live, Output, View } from '../output/output.ts';
 import { clockTime, inSeconds, relative } from '../output/time.ts';
 import type { Warning } from '../warnings.ts';
@@ -56,8 +56,7 @@ export async function watch<T, R>(
     else await redraw(turns, watching, live, interval, context);
   } catch (error) {
     // Ctrl-C is the normal way to close a view, so print no message.
-    const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
-    throw isCtrlC ? error.with(error.message, { silent: true }) : error;
+    throw isCtrlC(error) ? error.with(error.message, { silent: true }) : error;
   }
 }
 

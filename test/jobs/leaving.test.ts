@@ -3,9 +3,8 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { NEW } from '../support/renting-service.ts';
-import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { exited, heard, LASTS, notifying, reap, started } from './stories.ts';
+import { exited, heard, LASTS, notifying, reap, reapNearDeadline, started } from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -89,13 +88,9 @@ describe('reap', () => {
     const flags = ['--grace', '10m', '--fetch', `up:${world.local('up')}`];
     await world.detach(`trap '' INT; ${LASTS}`, ...flags);
     await started(world);
-    world.advance(46 * 60_000);
-    const { scripts } = world.ssh;
-    const before = scripts.length;
-    const reaped = reap(world, '--every', '5m');
-    await until(() => scripts.length >= before + 2);
+    const { ended } = await reapNearDeadline(world);
     world.advance(9.5 * 60_000);
-    const { code, rows, stderr } = await reaped;
+    const { code, rows, stderr } = await ended;
     expect({ code, rows }, stderr).toMatchObject({
       code: 125,
       rows: [{ outcome: 'terminated', exit_code: null }],

@@ -47,6 +47,17 @@ export async function reap({ gpucloud }: LoopbackWorld, ...flags: string[]) {
   return { code, rows: JSON.parse(stdout || 'null'), stderr };
 }
 
+/** Runs `instances reap` near the deadline of a job, and returns once the pass has met its command. */
+export async function reapNearDeadline(world: LoopbackWorld) {
+  // The next pass would be too late for a grace period of 10 minutes.
+  world.advance(46 * 60_000);
+  const { scripts } = world.ssh;
+  const before = scripts.length;
+  const ended = reap(world, '--every', '5m');
+  await until(() => scripts.length >= before + 2);
+  return { ended };
+}
+
 /** Returns interrupts and a function that presses Ctrl-C for the first, then the second time. */
 export function ctrlC(reason = new CliError('interrupted', 'Interrupted.')): {
   readonly interrupts: Interrupts;

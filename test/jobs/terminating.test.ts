@@ -7,7 +7,15 @@ import { graceFor } from '../../src/jobs/stops.ts';
 import { NEW } from '../support/renting-service.ts';
 import { until } from '../support/ssh-world.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
-import { exited, followed, killSupervisor, LASTS, reap, started } from './stories.ts';
+import {
+  exited,
+  followed,
+  killSupervisor,
+  LASTS,
+  reap,
+  reapNearDeadline,
+  started,
+} from './stories.ts';
 
 let world: LoopbackWorld;
 beforeEach(async () => {
@@ -183,27 +191,18 @@ describe('reap', () => {
     await world.detach(command, '--grace', '10m', '--fetch', `out:${world.local('out')}`);
     await started(world);
     expect(await reap(world, '--every', '5m')).toMatchObject({ code: 0, rows: [] });
-    // The next run of `reap` would be too late for the grace period.
-    world.advance(46 * 60_000);
-    const { scripts } = world.ssh;
-    const before = scripts.length;
-    const reaped = reap(world, '--every', '5m');
-    await until(() => scripts.length >= before + 2);
+    const { ended } = await reapNearDeadline(world);
     world.advance(5 * 60_000);
-    expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
+    expect((await ended).rows).toMatchObject([{ outcome: 'terminated', exit_code: 7 }]);
     expect(readFileSync(world.local('out/r'), 'utf8')).toBe('x\n');
   });
 
   test('does not interrupt a command that exits near its deadline', async () => {
     await world.detach('touch up; until [ -e go ]; do sleep 0.1; done; exit 3', '--grace', '10m');
     await started(world);
-    world.advance(46 * 60_000);
-    const { scripts } = world.ssh;
-    const before = scripts.length;
-    const reaped = reap(world, '--every', '5m');
-    await until(() => scripts.length >= before + 2);
+    const { ended } = await reapNearDeadline(world);
     writeFileSync(join(world.job, 'work', 'go'), '');
-    expect((await reaped).rows).toMatchObject([{ outcome: 'terminated', exit_code: 3 }]);
+    expect((await ended).rows).toMatchObject([{ outcome: 'terminated', exit_code: 3 }]);
     expect(world.record().reason).toBeNull();
   });
 

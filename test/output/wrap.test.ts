@@ -39,7 +39,7 @@ describe('wrapped', () => {
       "nohup sh -c 'while :; do gpucloud --profile work instances reap --every 5m; sleep 300; done' >/dev/null 2>&1 &";
     for (const line of [loop, `sh -c "${loop}"`])
       for (const cells of [10, 40, 80])
-        expect(wrapped(`To enforce them: ${line}`, cells).split('\n')).toContain(line);
+        expect(wrapped(`To schedule it: ${line}`, cells).split('\n')).toContain(line);
   });
 
   test('knows each command, but wraps a sentence about gpucloud', () => {

@@ -26,7 +26,7 @@ export async function warnUnenforced(
   const enforcement = await readEnforcement({ account }, context);
   const text = unenforcedText(needed, enforcement);
   if (text === undefined) return noteLoop(enforcement, context);
-  context.err.warn('deadline_unenforced', `${text}. To enforce them: ${await armCommand(context)}`);
+  context.err.warn('deadline_unenforced', `${text}. To schedule it: ${await armCommand(context)}`);
 }
 
 /**

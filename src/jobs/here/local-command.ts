@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import type { Context } from '../../context.ts';
-import { asCliError, CliError, usageError } from '../../errors.ts';
+import { CliError, usageError } from '../../errors.ts';
 import type { Given } from '../../instances/rent/given.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { faultOf } from '../../system/error-code.ts';
@@ -172,5 +172,5 @@ async function follow(
 }
 
 function isHangUp({ reason }: AbortSignal): boolean {
-  return asCliError(reason).failure === 'hungUp';
+  return reason instanceof CliError && reason.failure === 'hungUp';
 }

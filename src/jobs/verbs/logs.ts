@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { isCtrlC } from '../../errors.ts';
 import type { HowToReach } from '../../ssh/reach.ts';
 import { keptOutput, missingOf } from '../kept.ts';
 import { createJobOutput, type JobOutput } from '../output.ts';
@@ -42,8 +42,7 @@ export async function printLogs(
     await printAll(job, wanted, given, output, context);
   } catch (error) {
     // Ctrl-C is the normal way to close a view, so print no message.
-    const isCtrlC = error instanceof CliError && error.failure === 'interrupted';
-    throw isCtrlC ? error.with(error.message, { silent: true }) : error;
+    throw isCtrlC(error) ? error.with(error.message, { silent: true }) : error;
   }
   if (output.lost !== undefined) throw output.lost;
 }

@@ -69,7 +69,9 @@ export function openStore(file: string) {
  */
 export function accountIn(file: string): string | undefined {
   try {
-    const { id } = JSON.parse(String(readPlain(file))).account;
+    const bytes = readPlain(file);
+    if (bytes === undefined) return undefined;
+    const { id } = JSON.parse(bytes.toString()).account;
     return typeof id === 'string' ? id : undefined;
   } catch {
     return undefined;

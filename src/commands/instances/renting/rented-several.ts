@@ -65,7 +65,7 @@ function noteNext(
 }
 
 function byDeadline({ deadline: a = '' }: WantedEnds, { deadline: b = '' }: WantedEnds): number {
-  return Date.parse(a) - Date.parse(b);
+  return Date.parse(a) - Date.parse(b) || 0;
 }
 
 function typedNames(made: readonly Made[]): string[] {

@@ -110,7 +110,7 @@ test('get warns of a deadline that nothing enforces', async () => {
   await rentForFourHours(world);
   const get = (...flags: string[]) => world.cli(['instances', 'get', 'trainer', ...flags]);
   expect((await get()).stderr).toBe(
-    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To enforce them: nohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &\n',
+    'warning: Nothing on this computer enforces deadlines: "instances reap" is not scheduled. To schedule it: nohup sh -c \'while :; do gpucloud instances reap --every 5m; sleep 300; done\' >/dev/null 2>&1 &\n',
   );
   expect((await get('--json')).stderr).toBe('');
   await world.arm();
