@@ -69,6 +69,7 @@ export async function run(argv: readonly string[], host: Host): Promise<number> 
   const ending = thrown ?? refused ?? closing;
   const failure = ending && (await markBilling(asCliError(ending.error), context?.journal));
   if (failure === undefined) return context?.exitCode ?? 0;
+  host.onFailure?.(failure);
   const ctrlC = failure.failure === 'interrupted' ? overCtrlC(host) : '';
   // If the command line can't be parsed, its flags are unknown.
   const colour = context?.flags.color ?? (argv.includes('--no-color') ? false : undefined);

@@ -5,6 +5,7 @@ import type { Gate } from '../concurrency.ts';
 import type { Config, ConfigFile, Folders } from '../config/index.ts';
 import type { Keys } from '../config/keys.ts';
 import type { Settings } from '../config/resolve.ts';
+import type { CliError } from '../errors.ts';
 import type { Journal, Scope } from '../journal/index.ts';
 import type { Messages, Output, QueryLimits } from '../output/output.ts';
 import type { Prompts } from '../prompts/prompts.ts';
@@ -76,6 +77,8 @@ export interface Host {
   readonly queryLimits?: QueryLimits;
   /** Gets the notes and progress of a command of an agent, which prints none. */
   readonly onNote?: (text: string) => void;
+  /** Gets the error of a command, with all that its text leaves out. */
+  readonly onFailure?: (failure: CliError) => void;
   /** The `mcp` session that runs the command, if any. */
   readonly session?: Session;
   /** Program that accesses the system's keyring; undefined if there is none. */

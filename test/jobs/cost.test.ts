@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { beforeEach, expect, test } from 'vitest';
 import { NEW, whole } from '../support/renting-service.ts';
 import { type Answer, no } from '../support/service.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 import { createLoopbackWorld, type LoopbackWorld } from './loopback-world.ts';
 import { withoutPauses } from './passing-clock.ts';
 import { ctrlC, exited, reap } from './stories.ts';
@@ -108,6 +109,8 @@ test.each([
   ['jobs stop', 'sleep 60', ['jobs', 'stop', 'job']],
   ['reap', 'true', ['instances', 'reap']],
 ])('stores and reports the exact cost of a job that %s ends', async (driver, command, argv) => {
+  // Its record may have the time of the command, or end before it.
+  if (driver === 'jobs stop') withoutTranscript();
   book();
   await world.detach(command, '--report', world.local('report.json'));
   if (driver === 'reap') await exited(world);

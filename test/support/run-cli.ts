@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { clearLine, cursorTo, type Direction, moveCursor } from 'node:readline';
 import { PassThrough, type Writable } from 'node:stream';
 import type { Host, Interrupts } from '../../src/context.ts';
+import { type CliError, SeveralErrors } from '../../src/errors.ts';
 import { type Journal, openJournal, type Scope } from '../../src/journal/index.ts';
 import { run } from '../../src/run.ts';
 import { openSandbox, type Sandbox } from '../../src/sandbox/index.ts';
@@ -19,6 +20,7 @@ import {
   type Service,
   startService,
 } from './service.ts';
+import { storedIn, storedLines } from './stored-lines.ts';
 import { toTranscript } from './transcript.ts';
 import { until } from './until.ts';
 
@@ -143,10 +145,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     async cli(argv, given = {}) {
       const before = service.requests.length;
       const write = toTranscript(argv, given, home);
+      const stored = storedIn(home);
       const options = { ...given, env: { ...env, ...given.env } };
       const { unprinted, ...outcome } = await runCli(argv, options, home, clock);
       const result = { ...outcome, requests: service.requests.slice(before) };
-      await write(result, unprinted);
+      await write(result, unprinted, storedLines(stored, storedIn(home)));
       return result;
     },
     close: afterwards(async () => {
@@ -256,6 +259,7 @@ async function runCli(
   const unprinted: string[] = [];
   const host: Host = {
     onNote: (text) => unprinted.push(text),
+    onFailure: (failure) => unprinted.push(detailsOf(failure)),
     stdin,
     stdout,
     stderr,
@@ -304,6 +308,23 @@ async function runCli(
   if (`${out}${err}`.includes('\ufdd0'))
     throw new Error(`a command lacks its profile: ${out}${err}`);
   return { code, stdout: out, stderr: err, unprinted };
+}
+
+/** Returns what the text of an error leaves out. */
+function detailsOf(failure: CliError): string {
+  const { code, httpStatus, retryable, resource, mayBeBilling, request, cause } = failure;
+  const parts = [
+    code,
+    httpStatus,
+    retryable && 'retryable',
+    mayBeBilling && 'may be billing',
+    resource && `resource ${resource}`,
+    request && JSON.stringify(request),
+    cause instanceof Error && `caused by ${cause.message}`,
+  ];
+  const all = parts.filter((part) => part !== undefined && part !== false);
+  const each = failure instanceof SeveralErrors ? failure.errors.map(detailsOf) : [];
+  return [all.join(', '), ...each.map((one) => `[${one}]`)].join(' ');
 }
 
 /** Fails like a missing program, without a process. */

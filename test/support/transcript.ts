@@ -30,7 +30,11 @@ export function toTranscript(
   // Which of several commands is first is not certain.
   for (const other of others) other.isAlone = false;
   commands?.push(command);
-  return async (result: CliResult, unprinted: readonly string[]) => {
+  return async (
+    result: CliResult,
+    unprinted: readonly string[],
+    stored: readonly string[] = [],
+  ) => {
     command.isRunning = false;
     if (commands === undefined) return;
     const { terminal, columns = 100 } = options;
@@ -38,7 +42,13 @@ export function toTranscript(
     // The questions of a terminal stay in their order.
     const stderr = shown.stderr.trimEnd();
     const messages = terminal === true ? [stderr] : sorted(stderr.split('\n'));
-    command.text = linesOf(argv, shown, messages, unprinted, home);
+    command.text = linesOf(
+      argv,
+      shown,
+      messages,
+      [...sorted(unprinted.map((text) => `(${text})`)), ...sorted(stored)],
+      home,
+    );
   };
 }
 
@@ -119,7 +129,7 @@ export function numbered(text: string): string {
 
 /** Sorts the requests of each command, since some are sent at once. */
 function inOrder(text: string): string {
-  return text.replaceAll(/(^> .*\n)+/gm, (requests) =>
+  return text.replaceAll(/(^> .*\n)+|(^< \/.*\n)+/gm, (requests) =>
     requests
       .split(/(?<=\n)/)
       .sort()
@@ -141,7 +151,11 @@ function compact(text: string): string {
 
 /** Messages about several instances come in no certain order. Random IDs and ports don't count. */
 function sorted(lines: readonly string[]): string[] {
-  const key = (line: string) => line.replaceAll(/[\da-f]{4,}/g, '#');
+  const key = (line: string) =>
+    line.replaceAll(
+      /([\da-f]{8}-[\da-f]{4}-4[23]{3}-8333-[\da-f]{12})|[\da-f]{4,}/g,
+      (_, own) => own ?? '#',
+    );
   return [...lines].sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
 }
 
@@ -149,9 +163,10 @@ function linesOf(
   argv: readonly string[],
   { code, stdout, requests }: CliResult,
   messages: readonly string[],
-  unprinted: readonly string[],
+  unseen: readonly string[],
   home: string,
 ): string {
+  const reads = requests.filter(({ method }) => method === 'GET').map(({ path }) => `< ${path}`);
   const changes = requests
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path, body }) => `> ${method} ${path} ${JSON.stringify(body) ?? ''}`);
@@ -159,9 +174,10 @@ function linesOf(
     [
       `$ gpucloud ${argv.join(' ')}`,
       ...changes,
+      ...sorted([...new Set(reads)]),
       stdout,
       ...messages,
-      ...sorted(unprinted.map((text) => `(${text})`)),
+      ...unseen,
       `exit ${code}`,
     ]
       .filter((part) => part !== '')

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A longer file only tests its size. */
+const MOST = 2000;
+
+/** Returns the text of each file below a folder, by its path there. */
+export function storedIn(folder: string): Map<string, string> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+  return new Map(
+    files.flatMap((path) => {
+      try {
+        return [[path.slice(folder.length + 1), readFileSync(path, 'utf8')]];
+      } catch {
+        // Removed meanwhile, or its mode forbids reading.
+        return [];
+      }
+    }),
+  );
+}
+
+/** Returns which files a command added, changed and removed. */
+export function storedLines(before: Map<string, string>, after: Map<string, string>): string[] {
+  const removed = [...before.keys()].filter((path) => !after.has(path));
+  const written = [...after].filter(([path, text]) => before.get(path) !== text);
+  return [
+    ...removed.map((path) => `- ${unnumbered(path)}`),
+    ...written.map(([path, text]) => `+ ${unnumbered(path)}: ${inOneLine(text)}`),
+  ];
+}
+
+/** The ID of an instance is in its file too. */
+function unnumbered(path: string): string {
+  return path.replaceAll(/[\da-f]{8}-[\da-f-]{27}/g, 'ID');
+}
+
+function inOneLine(text: string): string {
+  // Tests of the sandbox compare its state.
+  if (text.startsWith('{"version":1,"clock":')) return '…';
+  try {
+    return shortened(JSON.stringify(JSON.parse(text, withoutResponse)));
+  } catch {
+    return shortened(JSON.stringify(text));
+  }
+}
+
+function shortened(text: string): string {
+  return text.length > MOST ? `(${text.length} characters)` : text;
+}
+
+/** Leaves out what the service said of an instance. */
+function withoutResponse(key: string, value: { status?: string; seen_at?: string }) {
+  return key === 'last' && value?.seen_at !== undefined
+    ? { status: value.status, seen_at: value.seen_at }
+    : value;
+}
