@@ -6,6 +6,7 @@ import { TOPICS } from '../../../src/command-line/help.ts';
 import { ENVIRONMENT } from '../../../src/command-line/reference/environment.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { FORMATS } from '../../../src/output/output.ts';
+import { GROUPS } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -30,6 +31,11 @@ describe('help', () => {
       expect(text.split('\n').filter((line) => line.length > 80 || /\s$/.test(line))).toEqual([]);
     },
   );
+
+  test.each(GROUPS)('lists the verbs and examples of %s', async (group) => {
+    // The transcript compares all of it.
+    expect(await world.cli([group, '--help'])).toMatchObject({ code: 0, stderr: '' });
+  });
 
   test('lists the topics in help and help --help', async () => {
     await world.cli(['help']);
