@@ -26,6 +26,8 @@ export interface FastRun {
   /** Replaces stdout, which is then empty in the outcome. */
   readonly stdout?: Writable;
   readonly onThirdInterrupt?: Host['onThirdInterrupt'];
+  readonly onNote?: Host['onNote'];
+  readonly onFailure?: Host['onFailure'];
   /** The session of an agent. */
   readonly session?: Host['session'];
 }
@@ -59,6 +61,8 @@ export async function runFast(
     stdin = new PassThrough().end(),
     stdout: own,
     onThirdInterrupt,
+    onNote,
+    onFailure,
     session,
   }: FastRun = {},
 ): Promise<Outcome> {
@@ -69,6 +73,8 @@ export async function runFast(
     stdout: terminal?.stream ?? own ?? stdout,
     stderr: terminal?.stream ?? stderr,
     ...(onThirdInterrupt === undefined ? {} : { onThirdInterrupt }),
+    ...(onNote && { onNote }),
+    ...(onFailure && { onFailure }),
     ...(session && { session }),
     env: { ...computer.env, ...address, ...env },
     clock,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSandbox, type RequestEntry, type Sandbox } from '../../src/sandbox/index.ts';
 import type { Clock } from '../../src/system/clock.ts';
-import { lineToTranscript } from '../support/transcript.ts';
+import { lineToTranscript, masked } from '../support/transcript.ts';
 
 export const RTX_4090 = '40904090-0000-4000-8000-000000000001';
 export const A100 = 'a100a100-0000-4000-8000-000000000002';
@@ -107,7 +107,7 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const answer = row((await response.json()) as Json);
-    if (!response.ok) lineToTranscript(`${method} ${path}: ${response.status} ${answer.message}`);
+    lineToTranscript(transcribed(`${method} ${path}`, body, response.status, answer));
     const data = answer.data;
     return {
       status: response.status,
@@ -160,6 +160,19 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
         .toReversed()
         .map((entry) => `${entry.type} ${entry.amount}`),
   };
+}
+
+/** A longer list only tests its size. */
+const MOST = 4000;
+
+function transcribed(request: string, body: unknown, status: number, answer: Row): string {
+  const given = body === undefined ? '' : ` ${JSON.stringify(body)}`;
+  const { message, data, meta } = answer;
+  const text = masked(
+    String(message ?? JSON.stringify(meta === undefined ? data : { data, meta })),
+  );
+  const shown = text.length > MOST ? `(${text.length} characters)` : text;
+  return `${masked(`${request}${given}`)}: ${status} ${shown}`;
 }
 
 export function row(json: Json | undefined): Row {

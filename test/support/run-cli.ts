@@ -311,7 +311,7 @@ async function runCli(
 }
 
 /** Returns what the text of an error leaves out. */
-function detailsOf(failure: CliError): string {
+export function detailsOf(failure: CliError): string {
   const { code, httpStatus, retryable, resource, mayBeBilling, request, cause } = failure;
   const parts = [
     code,

@@ -170,7 +170,7 @@ function linesOf(
   const changes = requests
     .filter(({ method }) => method !== 'GET')
     .map(({ method, path, body }) => `> ${method} ${path} ${JSON.stringify(body) ?? ''}`);
-  return (
+  return masked(
     [
       `$ gpucloud ${argv.join(' ')}`,
       ...changes,
@@ -183,7 +183,15 @@ function linesOf(
       .filter((part) => part !== '')
       .map((part) => (part.length > MOST ? `(${part.length} characters)` : compact(part)))
       .map((part) => part.trimEnd())
-      .join('\n')
+      .join('\n'),
+    home,
+  );
+}
+
+/** Replaces what differs in each run: addresses, folders, keys and secrets. */
+export function masked(text: string, home = '/nowhere'): string {
+  return (
+    text
       .replaceAll(/http:\/\/127\.0\.0\.1:\d+/g, 'URL')
       .replaceAll(/(127\.0\.0\.1|localhost|port|-p)(?::|%3a| )\d{4,5}\b/g, '$1 PORT')
       .replaceAll(home, 'HOME')
@@ -193,7 +201,7 @@ function linesOf(
       .replaceAll(/\bAAAA[\w+/]{30,}=*/g, 'KEY')
       .replaceAll(/\bMC4CAQAw[\w+/=]+/g, 'PRIVATE KEY')
       .replaceAll(/SHA256:[\w+/]{8,43}…?/g, 'SHA256')
-      .replaceAll(/\b[\da-f]{48}\b/g, 'TOKEN')
+      .replaceAll(/\b(?:[\da-f]{48}|[\da-f]{20})\b/g, 'TOKEN')
       .replaceAll(/\bsvc_sk_sandbox_[\da-f]{4,}/g, 'SECRET')
       .replaceAll(/\bOpenSSH_(?!\S+ Test)[^"\n]*/g, 'OpenSSH VERSION')
       // The clock goes on while a view is drawn.

@@ -4,10 +4,11 @@ import { compareTranscripts } from './transcript.ts';
 const OTHERS =
   /\/(audit|job-file|capacity-sequences|guards|month|names|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
 
-/** Their transcripts are what the sandbox refuses. */
-const REFUSALS = /\/test\/sandbox\/(billing|drives|http|keys|refusals)\.test\.ts$/;
+/** Their transcripts are what the sandbox responds. */
+const RESPONSES =
+  /\/test\/sandbox\/(billing|books|drives|faults|http|instances|keys|log|refusals|stale)\.test\.ts$/;
 
 const ROOMS =
   /\/test\/(command-line|commands|completion|idle|instances|jobs|output|ssh|watch|run)[./]/;
 
-compareTranscripts((file) => REFUSALS.test(file) || (ROOMS.test(file) && !OTHERS.test(file)));
+compareTranscripts((file) => RESPONSES.test(file) || (ROOMS.test(file) && !OTHERS.test(file)));
