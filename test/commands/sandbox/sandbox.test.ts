@@ -80,6 +80,19 @@ test.each([
   expect(await first(remote)).not.toBe(note);
 });
 
+test('sandbox advance reads no key to find out what is served', async () => {
+  const world = await newWorld();
+  await world.cli(['profiles', 'add', 'here', '--base-url', 'http://127.0.0.1:8080/v1']);
+  await world.cli(['profiles', 'use', 'here']);
+  const file = join(world.home, 'config', 'config.json');
+  const config = JSON.parse(await readFile(file, 'utf8'));
+  config.profiles.here.key_command = ['/missing'];
+  await writeFile(file, JSON.stringify(config));
+  const { code, stderr } = await world.cli(['sandbox', 'advance', '1h']);
+  expect(code).toBe(0);
+  expect(stderr).toContain('warning: This changes the built-in sandbox.');
+});
+
 test('sandbox advance warns in JSON too, and changes nothing for an unknown --profile', async () => {
   const world = await newWorld();
   const env = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:8080/v1' };
@@ -294,6 +307,12 @@ describe('sandbox reset', () => {
     expect((await json(world, 'status')).instances).toHaveLength(1);
 
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
+  });
+
+  test('requires --yes if the sandbox has only a drive', async () => {
+    const world = await newWorld();
+    await world.cli(['drives', 'create', 'data', '--size', '5', '--profile', 'sandbox']);
+    expect((await world.cli(['sandbox', 'reset'])).code).toBe(2);
   });
 
   test('resets a sandbox with only a terminated instance without --yes', async () => {
