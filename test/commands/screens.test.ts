@@ -3,7 +3,7 @@ import { createSandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { sshPublicKey } from '../support/ssh-key.ts';
 
-const HOUR = 3_600_000;
+const MINUTE = 60_000;
 
 test('prints each list and detail in a terminal, and its colours', async () => {
   const world = await createSandboxWorld();
@@ -16,10 +16,12 @@ test('prints each list and detail in a terminal, and its colours', async () => {
     const argv = [...words.split(' '), ...(words.startsWith('instances') ? HARDWARE : [])];
     const { code, stderr } = await world.cli(argv, { stdin: sshPublicKey('ssh-ed25519') });
     expect(code, stderr).toBe(0);
+    // Instances of the same time would be in the order of their random IDs.
+    await world.sandbox.advance(MINUTE);
   }
-  await world.sandbox.advance(HOUR);
+  await world.sandbox.advance(60 * MINUTE);
   await world.cli(['instances', 'terminate', 'over', '--yes']);
-  await world.sandbox.advance(HOUR * (2 / 3));
+  await world.sandbox.advance(40 * MINUTE);
   const screen = { terminal: true, columns: 160 };
   for (const words of [
     'instances list --all',

@@ -348,6 +348,16 @@ describe('sandbox reset', () => {
   });
 });
 
+test('says that an address of the sandbox leads nowhere once an instance has one', async () => {
+  const world = await newWorld();
+  await rent(world, 'box');
+  const get = ['instances', 'get', 'box', '--profile', 'sandbox'];
+  const note = "Sandbox addresses can't be reached.";
+  expect((await world.cli(get)).stderr).not.toContain(note);
+  await json(world, 'advance', '1m');
+  expect((await world.cli(get)).stderr).toContain(note);
+});
+
 describe('the sandbox clock', () => {
   test('uses the sandbox clock for relative times in a terminal', async () => {
     const world = await newWorld();
