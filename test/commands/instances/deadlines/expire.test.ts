@@ -48,6 +48,7 @@ describe('expire', () => {
     ['ACTIVE', '89.90', 8],
     ['ACTIVE', '89.97', 1],
     ['ACTIVE', '0', 8],
+    ['ACTIVE', '0.001', 8],
     ['STOPPED', '89.90', 8],
     ['ACTIVE', undefined, 8],
   ])(
