@@ -190,9 +190,11 @@ describe('a drive without funds', () => {
 
   test('resumes a drive if the balance just covers its debt and an hour', async () => {
     const b = await bench({ balance: '0' });
-    const id = await drive(b, 100);
+    const id = await drive(b, 40);
     await b.sandbox.advance(HOUR);
-    await b.sandbox.deposit('2.40');
+    await b.sandbox.deposit('0.95');
+    expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(409);
+    await b.sandbox.deposit('0.01');
     expect((await b.call('POST', `/storage/drives/${id}/resume`, {})).status).toBe(200);
   });
 

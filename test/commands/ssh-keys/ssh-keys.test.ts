@@ -130,6 +130,10 @@ describe('in the sandbox', () => {
     }
     const missing = await world.cli(['ssh-keys', 'delete', 'one', 'three', '--yes']);
     expect(sent(missing.requests)).toEqual(['GET /ssh-keys']);
+    await world.cli(['ssh-keys', 'delete', 'one', 'two'], {
+      ...{ terminal: true, columns: 300, stdin: '\r' },
+    });
+    await world.cli(['ssh-keys', 'delete', 'one', 'two']);
 
     const both = await world.cli(['ssh-keys', 'delete', 'one', 'two', 'one', '-y', '--json']);
     expect(JSON.parse(both.stdout).map((key: { name: string }) => key.name)).toEqual([
@@ -330,6 +334,7 @@ describe('bad input', () => {
       ['add', 'a.pub', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
       ['delete', '-y', TEST_KEY],
+      ['delete', TEST_KEY],
       ['get', TEST_KEY],
     ]) {
       const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
@@ -395,5 +400,6 @@ describe('ssh-keys', () => {
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
     await world.cli(['ssh-keys', 'delete', '-', '--yes', '--json'], { stdin: 'k2\n' });
+    await world.cli(['ssh-keys', 'delete', 'k1', '--yes']);
   });
 });
