@@ -264,6 +264,9 @@ describe('login with bad input', () => {
   });
 
   test('rejects two key sources at login', async () => {
+    const command = ['--base-url', 'URL', '--key-command', 'x'];
+    expect(await refusal([...command, '--key-stdin'])).toContain("with option '--key-stdin'");
+    expect(await refusal([...command, '--key-file', 'x'])).toContain("with option '--key-file");
     expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
       "option '--key-file <file>' cannot be used with option '--key-stdin'",
     );
@@ -272,6 +275,9 @@ describe('login with bad input', () => {
   test('rejects a key file that is missing or a folder', async () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
       'error: --key-file "/nowhere/key": no such file\n',
+    );
+    expect(await refusal(['--base-url', 'URL', '--key-file', '/dev/null'])).toContain(
+      '--key-file "/dev/null": ',
     );
     expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain(
       'is a folder, not a file',

@@ -109,7 +109,8 @@ describe('profiles get', () => {
     await (await newWorld()).cli(['profiles', 'get', 'sandbox']);
   });
 
-  test('exits with 3 in profiles get without an active profile', async () => {
+  test('exits with 3 in profiles get and logout without an active profile', async () => {
+    expect((await (await newWorld()).cli(['logout'])).code).toBe(3);
     expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
   });
 });
@@ -256,7 +257,7 @@ test('lists every setting of each profile', async () => {
   await world.cli(['profiles', 'list', '-o', 'tsv']);
   for (const name of ['home', 'work', 'named', 'sandbox'])
     await world.cli(['profiles', 'get', name, '--json']);
-  await chmod(configFile(world), 0o644);
+  await chmod(configFile(world), 0o666);
   await world.cli(['profiles', 'move', 'named', '--to', 'file']);
 });
 

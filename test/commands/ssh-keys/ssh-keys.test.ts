@@ -328,6 +328,10 @@ describe('bad input', () => {
     });
   });
 
+  test.each(['get', 'delete'])('rejects an API key in the stdin of %s', async (verb) => {
+    await world.cli(['ssh-keys', verb, '-'], { stdin: `one\n${TEST_KEY}\n` });
+  });
+
   test('rejects an API key in an argument without repeating it', async () => {
     for (const argv of [
       ['add', TEST_KEY],

@@ -172,6 +172,7 @@ const SITUATIONS: [string, Partial<Overview>, How?][] = [
     'instances unread',
     { burn: { ...burn, per_hour: null, instances_per_hour: null }, unread: [unread('instances')] },
   ],
+  ['an instance unread', { unread: [unread('instances')] }],
   ['an unreadable record', { burn: { ...burn, instances_per_hour: null } }],
   [
     'nothing read',
@@ -254,6 +255,7 @@ const SITUATIONS: [string, Partial<Overview>, How?][] = [
         problem('failed', 'd-data', 'data waits'),
         problem('failed', 'd-data', 'data hangs'),
         problem('late', null, 'it is late'),
+        problem('late', null, 'it is late', 'gpucloud wait'),
         problem('late', 'i-nobody', 'i-nobody is late'),
       ],
     },
