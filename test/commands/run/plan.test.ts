@@ -69,6 +69,7 @@ const HERE = 'name: box\ncommand: ls\nhere: true\nterminate_after: 3h\n';
 test.each([
   ['--here --fetch a --fetch-every 10m -- ls'],
   ['--here --pass-env HOME -- ls'],
+  ['--here --pass-env HOME --fetch a --fetch-every 10m --setup x -- ls'],
   ['--here --setup make -- ls'],
   ['--here --on box -- ls'],
   ['--here --detach -- ls'],

@@ -298,6 +298,12 @@ describe('sandbox reset', () => {
     expect((await json(world, 'reset', '--yes')).instances).toEqual([]);
   });
 
+  test('requires --yes if the sandbox has only a drive', async () => {
+    const world = await newWorld();
+    await world.cli(['drives', 'create', 'data', '--size', '10', '--yes', '--profile', 'sandbox']);
+    expect((await world.cli(['sandbox', 'reset'])).code).toBe(2);
+  });
+
   test('resets a sandbox with only a terminated instance without --yes', async () => {
     const world = await newWorld();
     await rent(world, 'trainer');
