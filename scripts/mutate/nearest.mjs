@@ -16,6 +16,7 @@ const WHOLE_KINDS = [
   'test/contract/stored-files.test.ts',
   'test/openapi/altered.test.ts',
   'test/contract/flags.test.ts',
+  'test/commands/screens.test.ts',
 ];
 
 /** Returns the files that each file under src/ and test/ imports. */

@@ -66,17 +66,24 @@ describe('walkLog', () => {
     const log = logOf(100);
     const deep = log.toSpliced(60, 0, event('deep', 40.5));
     const cursor = memoryOf(log);
-    const { read } = reader(() => deep);
+    const { read, asked } = reader(() => deep);
     expect(ids(await walk(read, cursor))).toEqual([]);
     expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
+    expect(asked).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test('stops at the horizon before the requested depth', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
-    const { read, asked } = reader(() => log);
-    expect(ids(await walk(read, cursor, { depth: 1_000 }))).toEqual([]);
-    expect(asked.length).toBeLessThanOrEqual(5);
+    const { read, asked } = reader(() => log, 4);
+    const { news, isWhole } = await walk(read, cursor, { depth: 1_000 });
+    // After the events that it knows, ten events are past the horizon.
+    expect({ news, isWhole, known: cursor.size, asked: asked.length }).toEqual({
+      news: [],
+      isWhole: true,
+      known: 34,
+      asked: (34 + 10) / 4,
+    });
   });
 
   test('skips events that moved to the next page', async () => {
@@ -88,6 +95,38 @@ describe('walkLog', () => {
     });
     expect(new Set(ids(found)).size).toBe(found.news.length);
     expect(ids(found)).toContain('e1');
+  });
+
+  test.each<[string, (count: number) => TestEvent]>([
+    ['their times', (at) => event(`e${at}`, at)],
+    ['the total', (at) => event(`e${at}`, 1)],
+  ])('restarts a walk if more events than a page holds arrive: shown by %s', async (_by, make) => {
+    const log = (from: number, to: number) =>
+      Array.from({ length: to - from + 1 }, (_, at) => make(to - at));
+    const isPruned = make(1).created_at !== make(2).created_at;
+    const asked: number[] = [];
+    const found = await walk(async (page) => {
+      asked.push(page);
+      // While times show it, the oldest events leave the log, so its length stays.
+      const now = asked.length === 1 ? log(1, 30) : log(isPruned ? 16 : 1, 45);
+      return pageOf(now, page, 15);
+    });
+    expect({ ids: ids(found), asked }).toEqual({
+      ids: log(isPruned ? 16 : 1, 45)
+        .map(({ id }) => id)
+        .reverse(),
+      asked: isPruned ? [1, 2, 1, 2] : [1, 2, 1, 2, 3],
+    });
+  });
+
+  test('puts an event that arrives during the walk before the known event that it precedes', async () => {
+    const log = (text: string) => [...text].map((id) => event(id, 1));
+    let page = 0;
+    const found = await walk(async (number) => {
+      page += 1;
+      return pageOf(log(page === 1 ? 'fedcba' : 'fexydcba'), number, 3);
+    });
+    expect(ids(found).join('')).toBe('abcdyef');
   });
 
   test.each([true, false])(

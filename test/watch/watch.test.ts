@@ -45,8 +45,11 @@ const READINGS = [
 describe('--watch of several requests', () => {
   const INSTANCE = '00000000-1111-4222-8333-444455556666';
 
-  /** Refuses only the second read of the drives and the instance; Ctrl-C arrives with the fourth. */
-  async function watchedInPart(argv: readonly string[]) {
+  /**
+   * Refuses only the second read of the drives, and of the instance unless it is `readable`; Ctrl-C
+   * arrives with the fourth.
+   */
+  async function watchedInPart(argv: readonly string[], readable: boolean) {
     const interrupt = new AbortController();
     let [drives, instances] = [0, 0];
     const here = await createWorld({
@@ -54,7 +57,7 @@ describe('--watch of several requests', () => {
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
         if (path.startsWith('/instances/')) {
           instances += 1;
-          if (instances !== 2) return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
+          if (readable || instances !== 2) return ok({ id: INSTANCE, name: 'a', status: 'ACTIVE' });
           return { status: 429, headers: { 'retry-after': '60' }, body: {} };
         }
         if (path !== '/storage/drives') return ok([]);
@@ -70,10 +73,15 @@ describe('--watch of several requests', () => {
     return here.clock.slept.filter((pause) => pause >= 2_000);
   }
 
-  test.each([[['status', '-o', 'table']], [['instances', 'list', '-o', 'tsv']]])(
-    'waits the pause that the service requests for one of several requests: %j',
-    async (argv) => {
-      expect(await watchedInPart(argv)).toEqual([2_000, 120_000, 2_000]);
+  test.each([
+    [['status', '-o', 'table'], false],
+    [['status', '-o', 'table'], true],
+    [['instances', 'list', '-o', 'tsv'], false],
+    [['instances', 'list', '-o', 'tsv'], true],
+  ])(
+    'waits the pause that the service requests for one of several requests: %j, %j',
+    async (argv, readable) => {
+      expect(await watchedInPart(argv, readable)).toEqual([2_000, 120_000, 2_000]);
     },
   );
 });

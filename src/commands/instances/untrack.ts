@@ -83,7 +83,7 @@ async function questionOf(
 
 /** Formats `trainer (ID, last seen ACTIVE 2 h ago, 89.90 ₽ per hour)`. */
 function instanceFacts({ id, name, last }: KnownInstance, now: number): string {
-  const seen = instant(last?.seen_at ?? '');
+  const seen = instant(last?.seen_at);
   const price = priceIn(last?.price_per_hour_snapshot);
   const facts = [
     ...(name === id ? [] : [id]),

@@ -17,7 +17,10 @@ test('names a key without an ID, and suggests a request without --query only if 
   const world = await createWorld({
     handler: ({ path, body }) => ({
       status: JSON.stringify(body)?.includes('bad') ? 422 : 201,
-      body: path === '/api-keys' ? { data: key } : 'text',
+      body:
+        path === '/api-keys'
+          ? { data: JSON.stringify(body)?.includes('named') ? { id: 'key-1', ...key } : key }
+          : 'text',
     }),
   });
   for (const method of ['GET', 'POST']) {
@@ -26,6 +29,7 @@ test('names a key without an ID, and suggests a request without --query only if 
   const create = ['api', 'POST', '/api-keys', '-f', 'name=ci', '--show-secrets'];
   expect((await world.cli(create, { isStdoutFull: true })).code).toBe(9);
   await world.cli([...create.with(4, 'name=bad')], { isStdoutFull: true });
+  await world.cli([...create.with(4, 'name=named')], { isStdoutFull: true });
 });
 
 describe('in the sandbox', () => {

@@ -115,6 +115,12 @@ describe('the check of other API keys', () => {
     });
   });
 
+  test('colours its first line, and shows another check that is unknown', async () => {
+    at.keys(own, { name: 'ci', key_prefix: 'svc_sk_ci_1...', last_used_at: service.ago(HOUR) });
+    service.broken.set('/billing', no(500, 'No'));
+    expect((await at.world.cli(['audit', '--color', 'always'])).code).toBe(5);
+  });
+
   test.each([
     ['no listed key has the prefix of the active key', [{ key_prefix: 'svc_sk_other' }], WHICH],
     ['several keys have the prefix of the active key', [own, own], WHICH],

@@ -34,6 +34,13 @@ describe('billing spend', () => {
     await world.cli(argv, { terminal: true, columns: 64, env: { TERM: 'dumb' } });
   });
 
+  test('draws a whole bar for the highest period although it is below one rouble', async () => {
+    service.transaction('USAGE_CHARGE', '0.4', DAY);
+    service.transaction('USAGE_CHARGE', '0.1', 2 * DAY);
+    const argv = ['billing', 'spend', '--since', '2026-01-12'];
+    await world.cli(argv, { terminal: true, columns: 64 });
+  });
+
   test('prints also the other types and the period of each row as CSV', async () => {
     service.transaction('USAGE_CHARGE', '0.3', HOUR);
     service.transaction('REFUND', '0.05', HOUR);
@@ -49,6 +56,10 @@ describe('billing spend', () => {
     await known(service.instance('trainer', { created_at: service.ago(2 * HOUR) }));
     service.transaction('USAGE_CHARGE', '200', HOUR);
     await spend('--by', 'instance', '--since', '7d');
+    await world.cli(['billing', 'spend', '--by', 'instance']);
+    service.broken.set('/instances', FAULT);
+    await world.cli(['billing', 'spend', '--by', 'instance']);
+    service.broken.set('/storage', FAULT);
     await world.cli(['billing', 'spend', '--by', 'instance']);
   });
 

@@ -53,6 +53,7 @@ describe('doctor', () => {
       stderr: 'No check failed. Warnings: node, ssh_key.\n',
     });
     expect(sent(requests)).toEqual(['GET /users/me', 'GET /ssh-keys']);
+    await world.cli(['doctor', '--color', 'always'], withSsh(world));
   });
 
   test('checks the built-in sandbox without a key', async () => {

@@ -76,6 +76,10 @@ describe('drives create', () => {
       `A drive named "d1" already exists (${first.stdout.trim()}, 2 GB`,
     );
     expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    const sure = atTerminal(world, ['yes']);
+    await createDrive({ name: 'd1', size: 10 }, sure.context);
+    await sure.context.close();
+    await world.cli(['drives', 'list']);
   });
 
   it('ignores a deleted drive with the same name', async () => {

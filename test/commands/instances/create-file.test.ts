@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createSandboxWorld, type SandboxWorld } from '../../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER, OFFERED } from '../../support/sandbox-ids.ts';
@@ -152,6 +153,14 @@ describe('instances create --file', () => {
     expect(stderr).toContain(
       words === '' ? "error: stdin: can't resolve its aliases" : `error: stdin, ${words}`,
     );
+  });
+
+  test('asks nothing in a terminal whose input is the file', async () => {
+    const stdin = Object.assign(new PassThrough(), { isTTY: true });
+    stdin.end('name: box\n');
+    const pipes = { stdin, stdout: new PassThrough(), stderr: new PassThrough() };
+    const argv = ['instances', 'create', '-f', '-', '--no-ssh-key'];
+    expect((await world.cli(argv, { terminal: true, pipes })).code).toBe(2);
   });
 
   async function fileOf(content: string | Buffer): Promise<string> {

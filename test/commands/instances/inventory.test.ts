@@ -131,7 +131,8 @@ test('prints the same ssh configuration as instances ssh-config', async () => {
     ['a100', 'b.example', 'off'].map((name) => `Host gpucloud-${name}`),
   );
   expect(await text('--format', 'ssh-config')).toBe(stdout);
-  await world.cli(['instances', 'ssh-config', '-o', 'csv']);
+  for (const flags of [['-o', 'csv'], ['--json'], ['-q'], ['--columns', 'id,user,port']])
+    await world.cli(['instances', 'ssh-config', ...flags]);
 });
 
 test('applies --user, --identity and ssh options in each format', async () => {

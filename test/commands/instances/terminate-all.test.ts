@@ -80,6 +80,7 @@ describe('instances terminate --all', () => {
     await world.cli([...ALL, '--yes']);
     const json = await world.cli([...ALL, '--yes', '--json']);
     expect({ code: json.code, stdout: json.stdout }).toEqual({ code: 0, stdout: '[]\n' });
+    await world.cli(ALL, { terminal: true, stdin: 'n\r' });
   });
 
   test('terminates the others and exits with 7 if a request has an unknown outcome', async () => {

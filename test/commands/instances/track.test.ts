@@ -62,7 +62,14 @@ describe('instances track or untrack', () => {
     service.failing.add('/storage/drives');
     await world.cli(['instances', 'track', ID]);
     await world.cli(untrack);
-    expect((await world.cli(['instances', 'untrack', NEW])).code).toBe(3);
+    expect((await world.cli(['instances', 'untrack', ID, NEW])).code).toBe(3);
+  });
+
+  test('shows what it tracked, and exits with 3 for an ID that the service does not know', async () => {
+    await begin();
+    service.rent(ID, 'old-box');
+    await world.cli(['instances', 'track', NEW, ID]);
+    await world.cli(['instances', 'track', NEW, NEW]);
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(

@@ -1,10 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { answersSsh } from '../../../src/watch/ssh-endpoint.ts';
 import { createWorld } from '../../support/run-cli.ts';
 import { ok } from '../../support/service.ts';
 import { boxId, openSandbox } from './boxes.ts';
 
 openSandbox();
+afterEach(() => vi.useRealTimers());
 
 describe('instances wait --for ssh', () => {
   test.each([
@@ -24,6 +25,27 @@ describe('instances wait --for ssh', () => {
     const { port } = server.address() as { port: number };
     const place = { host: '127.0.0.1', port };
     expect(await answersSsh(place, 5_000, new AbortController().signal)).toBe(answers);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  test.each([
+    [0, 500],
+    [3_000, 3_000],
+    [60_000, 5_000],
+  ])('with %i ms left, waits %i ms for the banner of a silent server', async (left, patience) => {
+    const { createServer } = await import('node:net');
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const answers: boolean[] = [];
+    const place = { host: '127.0.0.1', port };
+    const asked = answersSsh(place, left, new AbortController().signal);
+    void asked.then((answer) => answers.push(answer));
+    await vi.advanceTimersByTimeAsync(patience - 1);
+    expect(answers).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(answers).toEqual([false]);
     await new Promise((resolve) => server.close(resolve));
   });
 

@@ -83,6 +83,7 @@ test('shows all that is stored of a finished job', async () => {
 
 test('warns from 100 finished jobs on that the list may lack older ones', async () => {
   for (let order = 1; order < 100; order += 1) await store(order, `job-${order}`, ENDED);
+  await store(101, 'open', { started_at: at(300) });
   await world.cli(['jobs', 'list', '--query', '[0].name']);
   await store(100, 'job-100', ENDED);
   await world.cli(['jobs', 'list', '--query', '[0].name']);

@@ -263,12 +263,13 @@ describe('login with bad input', () => {
     if (stdin.trim() !== '') expect(stderr).not.toContain(stdin.slice(0, 4));
   });
 
-  test('rejects two key sources at login', async () => {
-    const command = ['--base-url', 'URL', '--key-command', 'x'];
-    expect(await refusal([...command, '--key-stdin'])).toContain("with option '--key-stdin'");
-    expect(await refusal([...command, '--key-file', 'x'])).toContain("with option '--key-file");
-    expect(await refusal(['--base-url', 'URL', '--key-stdin', '--key-file', 'x'])).toContain(
-      "option '--key-file <file>' cannot be used with option '--key-stdin'",
+  test.each([
+    [['--key-stdin', '--key-file', 'x'], '--key-file <file>', '--key-stdin'],
+    [['--key-stdin', '--key-command', 'x'], '--key-command <command>', '--key-stdin'],
+    [['--key-file', 'x', '--key-command', 'x'], '--key-command <command>', '--key-file <file>'],
+  ])('rejects two key sources at login: %j', async (sources, one, other) => {
+    expect(await refusal(['--base-url', 'URL', ...sources])).toContain(
+      `option '${one}' cannot be used with option '${other}'`,
     );
   });
 
@@ -352,6 +353,13 @@ describe('login in a terminal', () => {
     const patient = atTerminal(world, [url, 'svc_sk_1', ANNA_KEY]);
     await signIn(source, patient.context);
     expect(patient.printed).toEqual([person.printed[0]]);
+    const again = atTerminal(world, ['svc_sk_1', 'yes', BORIS_KEY]);
+    await signIn(source, again.context);
+    expect(again.said).toEqual([
+      `API key for ${url}`,
+      `Replace the key in the profile "default" (${url}, anna@example.com)? The old key keeps working but is removed from this computer.`,
+      `API key for ${url}`,
+    ]);
   });
 
   test('asks before it replaces a key that it cannot compare', async () => {

@@ -60,18 +60,6 @@ test('asks if the stored key belongs to another base URL', async () => {
 
 const typed = { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined };
 
-test('asks once before replacing, although the first typed key is refused', async () => {
-  await login(BORIS_KEY, '--profile', 'work');
-  const person = atTerminal(world, ['svc_sk_1', 'yes', ANNA_KEY]);
-  await signIn(typed, person.context);
-  expect(person.said).toEqual([
-    `API key for ${world.service.url}`,
-    expect.stringMatching(/^Replace the key in the profile "work"/),
-    `API key for ${world.service.url}`,
-  ]);
-  expect(await stored()).toMatchObject({ profiles: { work: { api_key: ANNA_KEY } } });
-});
-
 test('asks for the address of a key from a file', async () => {
   const keyFile = join(world.home, 'anna.key');
   await writeFile(keyFile, ANNA_KEY, { mode: 0o600 });

@@ -55,6 +55,18 @@ test.each([
   }
 });
 
+test('refuses --here with the first flag that needs an instance', async () => {
+  const argv = ['run', '--here', '--offer', ID, '--image', ID, '--no-ssh-key'];
+  for (const more of [
+    ['--setup', 'a', '--pass-env', 'B', '--fetch-every', '5m', '--fetch', 'c'],
+    ['--setup', 'a', '--pass-env', 'B'],
+    ['--setup', 'a', '--detach'],
+    ['--detach', '--ssh-arg=-4'],
+  ]) {
+    expect((await world.cli([...argv, ...more, '--', 'ls'])).code).toBe(2);
+  }
+});
+
 test.each(['instances create', 'run'])('%s names the line of a wrong path', async (words) => {
   const file = join(world.home, 'box.yaml');
   await writeFile(

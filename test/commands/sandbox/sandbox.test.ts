@@ -80,6 +80,19 @@ test.each([
   expect(await first(remote)).not.toBe(note);
 });
 
+test('sandbox advance reads no key to find out what is served', async () => {
+  const world = await newWorld();
+  await world.cli(['profiles', 'add', 'here', '--base-url', 'http://127.0.0.1:8080/v1']);
+  await world.cli(['profiles', 'use', 'here']);
+  const file = join(world.home, 'config', 'config.json');
+  const config = JSON.parse(await readFile(file, 'utf8'));
+  config.profiles.here.key_command = ['/missing'];
+  await writeFile(file, JSON.stringify(config));
+  const { code, stderr } = await world.cli(['sandbox', 'advance', '1h']);
+  expect(code).toBe(0);
+  expect(stderr).toContain('warning: This changes the built-in sandbox.');
+});
+
 test('sandbox advance warns in JSON too, and changes nothing for an unknown --profile', async () => {
   const world = await newWorld();
   const env = { GPUCLOUD_BASE_URL: 'http://127.0.0.1:8080/v1' };
@@ -300,7 +313,7 @@ describe('sandbox reset', () => {
 
   test('requires --yes if the sandbox has only a drive', async () => {
     const world = await newWorld();
-    await world.cli(['drives', 'create', 'data', '--size', '10', '--yes', '--profile', 'sandbox']);
+    await world.cli(['drives', 'create', 'data', '--size', '5', '--profile', 'sandbox']);
     expect((await world.cli(['sandbox', 'reset'])).code).toBe(2);
   });
 
@@ -335,6 +348,16 @@ describe('sandbox reset', () => {
     const { code } = await (await newWorld()).cli(['sandbox', 'reset', flag, text]);
     expect(code).toBe(2);
   });
+});
+
+test('says that an address of the sandbox leads nowhere once an instance has one', async () => {
+  const world = await newWorld();
+  await rent(world, 'box');
+  const get = ['instances', 'get', 'box', '--profile', 'sandbox'];
+  const note = "Sandbox addresses can't be reached.";
+  expect((await world.cli(get)).stderr).not.toContain(note);
+  await json(world, 'advance', '1m');
+  expect((await world.cli(get)).stderr).toContain(note);
 });
 
 describe('the sandbox clock', () => {

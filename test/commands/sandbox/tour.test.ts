@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rmdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -106,6 +106,30 @@ describe('sandbox tour', () => {
     expect(stderr).toContain('Run it?');
     expect(stderr).toContain('The tour ends here. Its sandbox is deleted.');
   });
+
+  test.each([
+    ['linux', 0, true],
+    ['linux', 1, false],
+    ['win32', 0, false],
+  ])(
+    'offers the steps with ssh if ssh-keygen makes a key: %s, %i',
+    async (platform, code, hasSsh) => {
+      const folder = join(world.home, 'bin');
+      await mkdir(folder);
+      const script = `#!/bin/sh\necho "$@" > "${folder}/args"\nexit ${code}\n`;
+      await writeFile(join(folder, 'ssh-keygen'), script, { mode: 0o755 });
+      const { stderr } = await world.cli(['sandbox', 'tour'], {
+        terminal: true,
+        platform,
+        env: { PATH: folder },
+        stdin: 'n\n',
+      });
+      expect(stderr).toContain(`1 of ${stepsWith(hasSsh).length}:`);
+      expect(await readFile(join(folder, 'args'), 'utf8')).toMatch(
+        /^-q -t ed25519 -N {2}-C tour -f \/.*\/key\n$/,
+      );
+    },
+  );
 
   test('exits with 130 on an interrupt and removes its folder', async () => {
     const { code, stdout } = await world.cli(['sandbox', 'tour'], {

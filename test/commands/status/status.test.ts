@@ -214,6 +214,15 @@ describe('the attention list', () => {
     await world.cli(['status']);
   });
 
+  test('names the instance of each drive, and finds one that was not known here', async () => {
+    const id = service.instance('trainer');
+    await known(id, service.instance('other'));
+    service.drive('data', { current_instance_id: id });
+    service.drive('far', { current_instance_id: service.instance('elsewhere') });
+    service.drive('free');
+    await world.cli(['status']);
+  });
+
   test('shows a request with a lost response, without a second warning', async () => {
     service.broken.set('/instances', 'hangUp');
     expect((await world.cli(['instances', 'create', 'lost', ...HARDWARE])).code).toBe(7);

@@ -46,7 +46,8 @@ describe('expire', () => {
 
   test.each([
     ['ACTIVE', '89.90', 8],
-    ['ACTIVE', '89.90', 1],
+    ['ACTIVE', '89.97', 1],
+    ['ACTIVE', '0', 8],
     ['STOPPED', '89.90', 8],
     ['ACTIVE', undefined, 8],
   ])(

@@ -415,3 +415,19 @@ test("terminates a sandbox instance by the sandbox's clock", async () => {
   await sandbox.cli(REAP);
   expect(await listed(sandbox)).toMatchObject([{ status: expect.stringMatching(/^TERMINAT/) }]);
 });
+
+test.each([
+  ['--install', '--uninstall'],
+  ['--install', '--status'],
+  ['--uninstall', '--status'],
+  ['--install', '--dry-run'],
+  ['--uninstall', '--dry-run'],
+  ['--status', '--dry-run'],
+])('refuses %s with %s', async (one, other) => {
+  const { code, stderr, requests } = await world.cli(['instances', 'reap', one, other]);
+  expect({ code, stderr, requests }).toEqual({
+    code: 2,
+    stderr: `error: option '${other}' cannot be used with option '${one}'\n`,
+    requests: [],
+  });
+});
