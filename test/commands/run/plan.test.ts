@@ -92,6 +92,7 @@ test.each([
   ['--count 2 --fetch out -- ls'],
   ['--count 3 --min-count 2 -- ls'],
   ['--min-count 2 -- ls'],
+  ['--timeout 5s --min-count 3 -- ls'],
   ['-f FILE --init --poll-interval 5s --wait-timeout 15m -- make'],
   ['-f - --dry-run'],
 ])('run %s', needs('ssh'), async (words) => {
