@@ -340,6 +340,7 @@ describe('instances create by name', () => {
     const { code, stderr, requests } = await create('--offer', 'rtx-4090', '--image', UBUNTU);
     expect({ code, requests }).toEqual({ code: 2, requests: [] });
     expect(stderr).toMatch(/^error: .+\n(hint: .+\n)?$/);
+    await world.cli(['catalog', 'list']);
 
     await world.cli(['catalog', 'add', 'offer', B, '--name', 'RTX 4090']);
     const chosen = await create('--offer', 'rtx-4090', '--image', UBUNTU);

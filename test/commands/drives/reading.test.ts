@@ -1,3 +1,5 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { inZone } from '../../support/in-zone.ts';
@@ -16,6 +18,14 @@ describe('drives list', () => {
     });
     const { requests } = await world.cli(['drives', 'list']);
     expect(calls(requests)).toEqual(['GET /storage/drives']);
+  });
+
+  it('lists drives without an instance although the journal can not be read', async () => {
+    const world = await worldOf(DRIVE);
+    const journal = join(world.home, 'state', 'journal');
+    await rm(journal, { recursive: true });
+    await writeFile(journal, '');
+    expect((await world.cli(['drives', 'list'])).code).toBe(0);
   });
 
   it('keeps the size, the price and the instance on 80 columns, rather than the ID and the use', async () => {

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { CliError } from '../../../src/errors.ts';
 import { NEW } from '../../support/renting-service.ts';
-import { ok } from '../../support/service.ts';
+import { no, ok } from '../../support/service.ts';
 import { begin, CREATE, ID, listed, lose, posts, service, world } from './lost.ts';
 
 describe('instances track or untrack', () => {
@@ -70,6 +70,17 @@ describe('instances track or untrack', () => {
     service.rent(ID, 'old-box');
     await world.cli(['instances', 'track', NEW, ID]);
     await world.cli(['instances', 'track', NEW, NEW]);
+  });
+
+  test('tracks an instance that it cannot compare with an open request', async () => {
+    let isRefused = false;
+    await begin({
+      handler: (request) =>
+        isRefused && request.path === '/storage/drives' ? no(401, 'no') : service.handler(request),
+    });
+    await lose(true);
+    isRefused = true;
+    expect((await world.cli(['instances', 'track', ID])).code).toBe(0);
   });
 
   test.each(['..', 'a/b', '', 'a?b', 'box1', 'trainer'])(

@@ -35,11 +35,20 @@ describe('login with all values', () => {
     const argv = ['login', '--base-url', world.service.url, '--key-file'];
     const file = join(world.home, 'key.txt');
     await writeFile(file, `${ANNA_KEY}\n`, { mode: 0o600 });
-    const { code, stdout } = await world.cli([...argv, file], {
+    const { code, stdout, stderr } = await world.cli([...argv, file], {
       terminal: true,
       columns: 300,
     });
     expect({ code, stdout }).toEqual({ code: 0, stdout: '' });
+    // A slow computer draws a spinner before them.
+    const lines = stripVTControlCharacters(stderr.slice(stderr.indexOf('Signed in')));
+    expect(lines.split(/[\r\n]+/)).toEqual([
+      `Signed in at ${world.service.url} as anna@example.com (balance 1,500.50 ₽).`,
+      expect.stringContaining(`Key saved to ${configFile(world)} (mode 0600).`),
+      'Active profile: default',
+      'Rent an instance: gpucloud instances create',
+      '',
+    ]);
   });
 
   test("stores the key even if this computer's journal can't be written", async () => {

@@ -300,7 +300,11 @@ test('profiles set keeps the other guards and defaults', async () => {
   const world = await twoProfiles();
   const set = (...words: string[]) => world.cli(['profiles', 'set', 'work', ...words, '--json']);
   await set('--max-instances', '2', '--offer', 'a');
+  await set('--ssh-key', 'c', '--notify', 'd', '--require-deadline');
   const { stdout } = await set('--max-burn', '100', '--image', 'b');
+  const columns =
+    'name,max_instances,max_burn,enforce_max_burn,require_deadline,offer,image,ssh_key,notify';
+  await world.cli(['profiles', 'list', '-o', 'csv', '--columns', columns]);
   expect(JSON.parse(stdout)).toMatchObject({
     guards: { max_instances: 2, max_burn: '100.00' },
     defaults: { offer: 'a', image: 'b' },
