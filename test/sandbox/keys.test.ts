@@ -126,5 +126,8 @@ describe('creating API keys', () => {
     for (const length of [50, 51, 0])
       await b.call('POST', '/api-keys', { name: 'x'.repeat(length) });
     expect((await b.call('GET', '/api-keys')).list).toHaveLength(2);
+    expect((await b.sandbox.status()).counts).toEqual({
+      ...{ instances: {}, drives: {}, ssh_keys: 0, api_keys: 2, transactions: 2 },
+    });
   });
 });

@@ -1,5 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { sshPublicKey } from '../support/ssh-key.ts';
 import { bench, HOUR, JUPYTERLAB, MINUTE, row, SECOND } from './support.ts';
+
+const ED25519 = sshPublicKey('ssh-ed25519');
 
 describe('the event log', () => {
   test('lists every kind of event, newest first, in pages with meta', async () => {
@@ -38,7 +41,11 @@ describe('the event log', () => {
     const drive = String(made.data.id);
     const post = (id: string, step: string) => b.call('POST', `/instances/${id}/${step}`);
     await b.sandbox.inject('slow-provisioning');
-    const worker = await b.create('worker', { template_id: JUPYTERLAB, storage_drive_id: drive });
+    const key = await b.call('POST', '/ssh-keys', { name: 'own', public_key: ED25519 });
+    const worker = await b.create('worker', {
+      ...{ template_id: JUPYTERLAB, storage_drive_id: drive },
+      ssh_keys: [String(key.data.id)],
+    });
     await b.sandbox.advance(11 * MINUTE);
     await b.call('PATCH', `/storage/drives/${drive}`, { name: 'disk', size_gb: 20 });
     await b.sandbox.advance(HOUR);

@@ -202,6 +202,8 @@ describe('SSH of a sandbox instance', needs('POSIX'), () => {
     // No time has passed since the last look.
     await writeLoad(file, ID, 100);
     expect(await shown(1025)).toContain('cpu  9840 0 0 10160 0 0 0 0 0 0\n');
+    // It was started again, and runs for less than before, but for more than it was busy.
+    expect(await shown(1015)).toContain('cpu  12000 0 0 0 0 0 0 0 0 0\n');
   });
 
   test.each<[string, () => ConnectConfig]>([

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { openSandbox, type RequestEntry, type Sandbox } from '../../src/sandbox/index.ts';
 import type { Clock } from '../../src/system/clock.ts';
+import { readPlain } from '../../src/system/files.ts';
 import { lineToTranscript, masked } from '../support/transcript.ts';
 
 export const RTX_4090 = '40904090-0000-4000-8000-000000000001';
@@ -90,7 +91,10 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
   }
   const log: RequestEntry[] = [];
   const server = await sandbox.listen({ port: 0, onRequest: (entry) => log.push(entry) });
-  onTestFinished(() => server.close());
+  onTestFinished(async () => {
+    await server.close();
+    for (const line of stored(file)) lineToTranscript(line);
+  });
 
   async function call(
     method: string,
@@ -162,8 +166,10 @@ export async function bench(options: { balance?: string } = {}): Promise<Bench> 
   };
 }
 
-/** A longer list only tests its size. */
+/** A longer text only tests its size. */
 const MOST = 4000;
+
+const short = (text: string) => (text.length > MOST ? `(${text.length} characters)` : text);
 
 function transcribed(request: string, body: unknown, status: number, answer: Row): string {
   const given = body === undefined ? '' : ` ${JSON.stringify(body)}`;
@@ -171,8 +177,26 @@ function transcribed(request: string, body: unknown, status: number, answer: Row
   const text = masked(
     String(message ?? JSON.stringify(meta === undefined ? data : { data, meta })),
   );
-  const shown = text.length > MOST ? `(${text.length} characters)` : text;
-  return `${masked(`${request}${given}`)}: ${status} ${shown}`;
+  return `${short(masked(`${request}${given}`))}: ${status} ${short(text)}`;
+}
+
+/** Returns the parts of a state file, item by item, without hashes and events. */
+function stored(file: string): string[] {
+  let state: Row;
+  try {
+    state = row(JSON.parse(String(readPlain(file))));
+  } catch {
+    // Some tests damage it.
+    return [];
+  }
+  return Object.entries(state).flatMap(([name, value]) =>
+    (Array.isArray(value) ? value : [value]).map((one) => {
+      const text = JSON.stringify(one, (key, part) =>
+        /^(hash|passwordHash|events)$/.test(key) ? undefined : part,
+      );
+      return `stored ${name}: ${short(masked(text))}`;
+    }),
+  );
 }
 
 export function row(json: Json | undefined): Row {

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { JobRecord } from '../../../src/jobs/record/record.ts';
@@ -87,4 +87,26 @@ test('warns from 100 finished jobs on that the list may lack older ones', async 
   await world.cli(['jobs', 'list', '--query', '[0].name']);
   await store(100, 'job-100', ENDED);
   await world.cli(['jobs', 'list', '--query', '[0].name']);
+});
+
+test("shows a job's age by the sandbox's clock in a terminal, and else its times", async () => {
+  const env = {
+    ...{ GPUCLOUD_PROFILE: 'sandbox', GPUCLOUD_API_KEY: undefined, GPUCLOUD_BASE_URL: undefined },
+    NO_COLOR: '1',
+  };
+  const { stdout } = await world.cli(['sandbox', 'advance', '20h', '--json'], { env });
+  const { account } = JSON.parse(stdout);
+  await store(1, 'train', { ...ENDED, ...{ service: 'sandbox', account, ended_at: at(60) } });
+  await store(2, 'other', { ...ENDED, ...{ service: 'sandbox', account, started_at: at(5) } });
+  for (const terminal of [true, false]) {
+    await world.cli(['jobs', 'list', '--columns', 'name,started_at,ended_at'], { env, terminal });
+    await world.cli(['jobs', 'get', 'train'], { env, terminal });
+  }
+});
+
+test('empties a report before it finds the job', async () => {
+  const file = join(world.home, 'report.json');
+  await writeFile(file, 'old');
+  await world.cli(['jobs', 'attach', 'none', '--report', file]);
+  expect(await readFile(file, 'utf8')).toBe('');
 });

@@ -286,6 +286,9 @@ describe('login with bad input', () => {
     expect(await refusal(['--base-url', 'URL', '--key-file', '/nowhere/key'])).toBe(
       'error: --key-file "/nowhere/key": no such file\n',
     );
+    expect(await refusal(['--base-url', 'URL', '--key-file', '/dev/null'])).toContain(
+      '--key-file "/dev/null": ',
+    );
     expect(await refusal(['--base-url', 'URL', '--key-file', '/'])).toContain(
       'is a folder, not a file',
     );

@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { signIn } from '../../../src/commands/profiles/login.ts';
+import { atTerminal } from '../../support/at-terminal.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts, BORIS_KEY } from './accounts.ts';
 
@@ -54,4 +56,15 @@ test('asks if the stored key belongs to another base URL', async () => {
   const { code, stderr, requests } = await world.cli(argv, { stdin: ANNA_KEY });
   expect({ code, requests }).toEqual({ code: 2, requests: [] });
   expect(stderr).toContain('add --yes to confirm (Replace the key');
+});
+
+const typed = { keyStdin: false, keyFile: undefined, keyCommand: undefined, store: undefined };
+
+test('asks for the address of a key from a file', async () => {
+  const keyFile = join(world.home, 'anna.key');
+  await writeFile(keyFile, ANNA_KEY, { mode: 0o600 });
+  const person = atTerminal(world, [world.service.url]);
+  await signIn({ ...typed, keyFile }, person.context);
+  expect(person.said).toEqual([expect.stringContaining('(--base-url)')]);
+  expect(await stored()).toMatchObject({ profiles: { default: { api_key: ANNA_KEY } } });
 });

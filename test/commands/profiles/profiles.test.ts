@@ -1,7 +1,7 @@
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { keptText } from '../../../src/commands/profiles/profile.ts';
+import { keptText, profileView } from '../../../src/commands/profiles/profile.ts';
 import type { KeptKey } from '../../../src/config/keep-key.ts';
 import { type CliOptions, createWorld, journalOf, type World } from '../../support/run-cli.ts';
 import { ANNA_KEY, accounts } from '../login/accounts.ts';
@@ -109,7 +109,8 @@ describe('profiles get', () => {
     await (await newWorld()).cli(['profiles', 'get', 'sandbox']);
   });
 
-  test('exits with 3 in profiles get without an active profile', async () => {
+  test('exits with 3 in profiles get and logout without an active profile', async () => {
+    expect((await (await newWorld()).cli(['logout'])).code).toBe(3);
     expect((await (await newWorld()).cli(['profiles', 'get'])).code).toBe(3);
   });
 });
@@ -238,6 +239,28 @@ describe('profiles remove', () => {
   });
 });
 
+test('lists every setting of each profile', async () => {
+  const world = await twoProfiles();
+  const rest = { max_burn: '2.50', enforce_max_burn: true, require_deadline: true };
+  const guards = { max_instances: 1, ...rest };
+  const work = { base_url: WORK_URL, guards, defaults: { offer: 'o', image: 'i', ssh_key: 'k' } };
+  const account = { id: 'user-boris', email: null, name: null };
+  const { profiles, ...file } = await stored(world);
+  const all = {
+    ...profiles,
+    work: { ...work, notify: ['say', 'x y'], account },
+    named: { ...work, key_command: ['cat'], account: { ...account, name: 'Boris' } },
+  };
+  await writeFile(configFile(world), JSON.stringify({ ...file, profiles: all }), { mode: 0o600 });
+  const columns = profileView.columns.map(({ id }) => id).join();
+  await world.cli(['profiles', 'list', '-o', 'csv', '--columns', columns]);
+  await world.cli(['profiles', 'list', '-o', 'tsv']);
+  for (const name of ['home', 'work', 'named', 'sandbox'])
+    await world.cli(['profiles', 'get', name, '--json']);
+  await chmod(configFile(world), 0o666);
+  await world.cli(['profiles', 'move', 'named', '--to', 'file']);
+});
+
 test.each([
   [2, 'profiles move home'],
   [2, 'profiles move home --to elsewhere'],
@@ -257,6 +280,11 @@ test.each([
     0,
     'profiles set work --max-instances 0 --max-burn 0 --enforce-max-burn --require-deadline --offer a --image b --ssh-key c --notify d --json',
   ],
+  [0, 'profiles set work --max-instances 1000000'],
+  [2, 'profiles set work --max-instances 1000001'],
+  [0, 'profiles set work --offer a'],
+  [0, 'profiles set work --notify none --image none'],
+  [3, 'profiles get zzzzzz'],
   [2, 'logout --profile sandbox'],
   [0, 'logout --profile work'],
   [0, 'logout'],

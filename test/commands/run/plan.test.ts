@@ -75,3 +75,29 @@ test.each(['instances create', 'run'])('%s names the line of a wrong path', asyn
   );
   await world.cli([...words.split(' '), '-f', file, '--offer', ID, '--image', ID, '--no-ssh-key']);
 });
+
+const HERE = 'name: box\ncommand: ls\nhere: true\nterminate_after: 3h\n';
+
+test.each([
+  ['--here --fetch a --fetch-every 10m -- ls'],
+  ['--here --pass-env HOME -- ls'],
+  ['--here --pass-env HOME --fetch a --fetch-every 10m --setup x -- ls'],
+  ['--here --setup make -- ls'],
+  ['--here --on box -- ls'],
+  ['--here --detach -- ls'],
+  ['--here --ssh-arg=-4 -- ls'],
+  ['-f FILE --setup make'],
+  ['-f FILE --detach'],
+  ['-f FILE --on box'],
+  ['--count 2 --fetch out -- ls'],
+  ['--count 3 --min-count 2 -- ls'],
+  ['--min-count 2 -- ls'],
+  ['--timeout 5s --min-count 3 -- ls'],
+  ['-f FILE --init --poll-interval 5s --wait-timeout 15m -- make'],
+  ['-f - --dry-run'],
+])('run %s', needs('ssh'), async (words) => {
+  const file = join(world.home, 'box.yaml');
+  await writeFile(file, HERE);
+  const argv = ['run', ...words.replace('FILE', file).split(' ')];
+  await world.cli(argv, { stdin: 'offer_id: a\nfetch: [out]\n' });
+});

@@ -180,6 +180,8 @@ describe('sandbox advance', () => {
     const { stdout } = await world.cli(['sandbox', 'advance', '24h']);
     // Charges 23 × 89.90 ₽, since the current hour is not charged yet.
     expect(stdout).toContain('Charged:       2067.70\n');
+    const env = { NO_COLOR: '1' };
+    await world.cli(['sandbox', 'advance', '24h'], { terminal: true, env });
   });
 
   test('prints the status and the charges as JSON', async () => {

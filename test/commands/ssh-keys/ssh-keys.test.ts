@@ -130,6 +130,10 @@ describe('in the sandbox', () => {
     }
     const missing = await world.cli(['ssh-keys', 'delete', 'one', 'three', '--yes']);
     expect(sent(missing.requests)).toEqual(['GET /ssh-keys']);
+    await world.cli(['ssh-keys', 'delete', 'one', 'two'], {
+      ...{ terminal: true, columns: 300, stdin: '\r' },
+    });
+    await world.cli(['ssh-keys', 'delete', 'one', 'two']);
 
     const both = await world.cli(['ssh-keys', 'delete', 'one', 'two', 'one', '-y', '--json']);
     expect(JSON.parse(both.stdout).map((key: { name: string }) => key.name)).toEqual([
@@ -324,12 +328,17 @@ describe('bad input', () => {
     });
   });
 
+  test.each(['get', 'delete'])('rejects an API key in the stdin of %s', async (verb) => {
+    await world.cli(['ssh-keys', verb, '-'], { stdin: `one\n${TEST_KEY}\n` });
+  });
+
   test('rejects an API key in an argument without repeating it', async () => {
     for (const argv of [
       ['add', TEST_KEY],
       ['add', 'a.pub', TEST_KEY],
       ['add', '-', '--name', TEST_KEY],
       ['delete', '-y', TEST_KEY],
+      ['delete', TEST_KEY],
       ['get', TEST_KEY],
     ]) {
       const result = await world.cli(['ssh-keys', ...argv], { stdin: ED25519 });
@@ -395,5 +404,6 @@ describe('ssh-keys', () => {
     const result = await world.cli(['ssh-keys', 'delete', 'k1', 'k2', '--yes', '-q']);
     expect(result).toMatchObject({ code: 3, stdout: 'k2\n' });
     await world.cli(['ssh-keys', 'delete', '-', '--yes', '--json'], { stdin: 'k2\n' });
+    await world.cli(['ssh-keys', 'delete', 'k1', '--yes']);
   });
 });
