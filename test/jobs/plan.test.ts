@@ -241,7 +241,7 @@ describe('gpucloud run before renting', () => {
     needs('ssh'),
     async () => {
       const file = join(folder, 'job.env');
-      await writeFile(file, 'OF_FILE=hunter2000\n');
+      await writeFile(file, 'OF_FILE=hunter2000\nSHORT=local\nLEAST=secret\n');
       const ids = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
       const hardware = ['--offer', ids[1], '--image', ids[1]].map(String);
       const flags = [
@@ -252,7 +252,7 @@ describe('gpucloud run before renting', () => {
         const words = ['run', ...flags, ...more, '--dry-run', '--json', '--'];
         const env = { PASSED: 'correct-horse' };
         const { stdout, stderr } = await world.cli(
-          [...words, 'x', 'hunter2000', '-H=correct-horse'],
+          [...words, 'x', 'hunter2000', '-H=correct-horse', 'local', 'secrets'],
           { env },
         );
         expect(stdout, stderr).not.toContain('correct-horse');
@@ -260,12 +260,14 @@ describe('gpucloud run before renting', () => {
       };
       Object.assign(world.clock, { random: () => 1e-5 });
       const alone = await plan();
-      expect(alone.command).toEqual(['x', '********', '-H=********']);
+      expect(alone.command).toEqual(['x', '********', '-H=********', 'local', '********s']);
       expect(alone.request.docker_config).toBeUndefined();
       expect(alone.request.instance_name).toBe('run-0115-1200-000g');
       const contained = await plan('--docker-image', 'ubuntu');
-      expect(contained.command).toEqual(['x', 'hunter2000', '-H=********']);
-      expect(contained.request.docker_config.env).toMatchObject([{ key: 'OF_FILE' }]);
+      const words = ['x', 'hunter2000', '-H=********', 'local', 'secrets'];
+      expect(contained.command).toEqual(words);
+      const keys = contained.request.docker_config.env.map(({ key }: { key: string }) => key);
+      expect(keys).toEqual(['OF_FILE', 'SHORT', 'LEAST']);
     },
   );
 

@@ -12,6 +12,7 @@ import { readFrames } from '../../src/jobs/remote/frames.ts';
 import { observed, probe } from '../../src/jobs/remote/probe.ts';
 import { createRemoteShell, lastOf, type RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import {
+  exitOf,
   FOLDER,
   FOLLOWING,
   GONE,
@@ -53,6 +54,16 @@ test.each([
 ])('keeps %s', async (_what, text, kept) => {
   const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
   expect(await lastOf(Readable.from(bytes))).toBe(kept);
+});
+
+test.each([
+  [0, { exit_code: 0, setup_exit_code: null }],
+  [255, { exit_code: 255, setup_exit_code: null }],
+  [1000, { exit_code: 125, setup_exit_code: 0 }],
+  [1001, { exit_code: 125, setup_exit_code: 1 }],
+  [1255, { exit_code: 125, setup_exit_code: 255 }],
+])('reads the stored exit code %i', (code, exit) => {
+  expect(exitOf(code)).toEqual(exit);
 });
 
 describe('readFrames', () => {

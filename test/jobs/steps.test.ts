@@ -161,6 +161,31 @@ test('looks at an instance that SSH does not reach', async () => {
   `);
 });
 
+test.each([
+  ['unreachable', 'ACTIVE', { kind: 'unreachable' }, 'No.'],
+  ['unreachable', 'ERROR', { kind: 'gone', isOver: false }, 'box is ERROR, so its job has ended.'],
+  [
+    'unreachable',
+    'TERMINATED',
+    { kind: 'gone', isOver: true },
+    'box is TERMINATED, so its job has ended.',
+  ],
+  ['interrupted', 'TERMINATED', { kind: 'unreachable' }, 'No.'],
+] as const)('after a look that is %s, an instance that is %s is %j', async (...row) => {
+  const [failure, status, seen, message] = row;
+  renting.rent(ID, 'box', { status });
+  let looks = 0;
+  const api: Context['api'] = async () => {
+    looks += 1;
+    if (looks === 1) throw new CliError(failure, 'No.');
+    return context.api();
+  };
+  const { context } = stepping({});
+  const { steps, job } = stepping({}, { by: 'stop' }, {}, { api });
+  expect(await steps.look()).toEqual(seen);
+  expect([job.seen, job.failure?.message]).toEqual([seen, message]);
+});
+
 test('looks once at an instance whose deadline has passed', async () => {
   renting.rent(ID, 'box', { status: 'ERROR' });
   const { steps } = stepping({}, { by: 'attach', stops: { ...STOPS, past: aborted() } });
