@@ -90,7 +90,11 @@ test.each([
 /** Builds a run of three instances, and what it says. */
 function runOf(plan: object, signal = new AbortController().signal) {
   const said: string[] = [];
-  const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
+  const shown: string[] = [];
+  const progress = (text: string) => {
+    shown.push(text);
+    return { update: (more: string) => said.push(more), done: () => shown.push('') };
+  };
   const warn = (code: string, text: string) => said.push(`${code}: ${text}`);
   const context = {
     err: { progress, note: () => undefined, warn },
@@ -98,7 +102,11 @@ function runOf(plan: object, signal = new AbortController().signal) {
     clock: { monotonic: () => 0 },
     signal,
   } as unknown as Context;
-  return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
+  return {
+    run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context),
+    said,
+    shown,
+  };
 }
 
 test('shows no bar of an unknown total', () => {
@@ -152,5 +160,22 @@ test('shows the bytes of all instances of run --here together', async () => {
     'Starting a and b  100 bytes',
     'Starting a and b  30 % of 2.0 KB',
     'Starting a and b  75 % of 2.0 KB',
+  ]);
+});
+
+test('shows the phases of run --here', async () => {
+  const { run, shown } = runOf({ names: ['a', 'b'], fetch: [{}] });
+  await Promise.all([run.rented('b'), run.rented('a')]);
+  const member = (name: string, kept: unknown) => ({ record: { name, kept } }) as unknown as Job;
+  run.ready.add(member('b', 'results')).add(member('a', null));
+  expect(run.what).toBe('a and b');
+  for (const show of [() => run.showFetching(), () => run.showTerminating()]) {
+    show();
+    show();
+  }
+  await run.end(0);
+  expect(shown).toEqual([
+    ...['Renting a and b', '', 'Starting a and b', ''],
+    ...['Fetching from a and b', '', 'Terminating a', ''],
   ]);
 });
