@@ -1,16 +1,17 @@
+import { utimesSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError, failuresOf } from '../../src/errors.ts';
 import { exactCosts } from '../../src/jobs/end/cost.ts';
 import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
 import { ensureOpen, findJob } from '../../src/jobs/record/find-job.ts';
-import { withJob } from '../../src/jobs/record/lock.ts';
+import { Followed, withJob } from '../../src/jobs/record/lock.ts';
 import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
@@ -298,6 +299,44 @@ test('refuses a job that another process follows, and says whether that process 
     'see its output: gpucloud jobs logs job-1',
   ]);
   expect((await followed('a', false))[1]).toBe('a');
+});
+
+test.each<[{ yields?: boolean }, boolean]>([
+  [{}, false],
+  [{ yields: true }, true],
+])(
+  'waits with %j for a process that follows a job, which shows that it lives: %s',
+  async (...row) => {
+    const [how, isAlive] = row;
+    const lock = `${path(1)}.lock`;
+    await mkdir(lock);
+    let refreshes = 0;
+    const refresh = () => {
+      refreshes += 1;
+      utimesSync(lock, new Date(), new Date(Date.now() + refreshes));
+    };
+    const timer = setInterval(refresh, 3);
+    const began: string[] = [];
+    const work = async () => void began.push('work');
+    const [fault] = await failuresOf(
+      withJob(await job(1), context, work, { patience: 40, ...how }),
+    );
+    clearInterval(timer);
+    expect([fault instanceof Followed && fault.isAlive, began]).toEqual([isAlive, []]);
+  },
+);
+
+test('finds a job by the beginning of its ID, with --yes only to show it', async () => {
+  const own = withJournal({ read: async () => ({ instances: [] }) });
+  const yes = { ...own, flags: { yes: true } } as Context;
+  const [one, ended] = [await job(1, { id: 'abcd-1' }), await job(3, { id: 'abcd-1' })];
+  await writeJob(one, context);
+  await writeJob({ ...ended, ended_at: new Date(START).toISOString() }, context);
+  expect(await findJob('abcd', yes)).toEqual(one);
+  const asked = { ...own, flags: { yes: false } } as Context;
+  expect(await findJob('abcd', asked, { changes: true })).toEqual(one);
+  expect(await findJob('job-1', yes, { changes: true })).toEqual(one);
+  await expect(findJob('abcd', yes, { changes: true })).rejects.toMatchObject({ failure: 'usage' });
 });
 
 test('reads the proven costs of terminated instances that jobs rented', async () => {
