@@ -215,17 +215,25 @@ test('goes on while the instance can respond', async () => {
 test('says how a driver keeps the instance', async () => {
   renting.rent(ID, 'box', { status: 'ACTIVE' });
   const failure = new CliError('notFound', 'out does not exist.');
-  const rows = [
+  const seen = { kind: 'exited', code: 3 };
+  const rows: [string, ('command' | 'results')?, object?, object?][] = [
     ['run'],
     ['detach'],
     ['attach'],
     ['reap'],
-    ['run', { here: true }, { failure }],
-  ] as const;
+    ['run', 'results', { here: true }, { failure }],
+    ['run', 'command', {}, { seen }],
+    // What an earlier process did not find.
+    ['attach', 'command', { keep_on_failure: 120_000 }, { seen, failure }],
+    ['attach', 'results', {}, { seen }],
+    ['armed', 'command', { keep_on_failure: 60_000 }, { seen }],
+    ['reap', 'results', {}, { seen, failure }],
+  ];
   const lines: string[] = [];
-  for (const [by, more, given] of rows) {
+  for (const [by, why = 'results', more, given] of rows) {
+    if (by === 'armed') await arm();
     const { steps, job, stderr } = stepping({ on: false, ...more }, { by, ...given });
-    await steps.keep('results');
+    await steps.keep(why);
     lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
   }
   expect(lines.join('\n')).toMatchInlineSnapshot(`
@@ -233,7 +241,12 @@ test('says how a driver keeps the instance', async () => {
     detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
     attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
     reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until you terminate it; its deadline passes at 2026-01-15 12:30 +00:00 and nothing enforces it. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch"
+    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    run, command: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    attach, command: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    attach, results: warning: Kept box with its output: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Fix the cause while gpucloud waits. Connect: gpucloud instances ssh box
+    armed, command: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    reap, results: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
   `);
 });
 
