@@ -4,8 +4,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { failuresOf } from '../../src/errors.ts';
 import { askCommand } from '../../src/jobs/ask.ts';
 import { oldResults } from '../../src/jobs/plan.ts';
+import { ensureTargets } from '../../src/jobs/targets.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -54,6 +56,22 @@ test.each([
   [' ./train.sh & ', ['sh', '-c', './train.sh &']],
 ])('runs the typed command %j', async (typed, words) => {
   expect(await askCommand({ text: async () => typed } as unknown as Prompts)).toEqual(words);
+});
+
+test.each<[string, string, boolean | undefined, boolean]>([
+  ['a.csv', '', undefined, true],
+  ['a.csv', '', true, false],
+  ['a.csv', 'a.csv', true, true],
+  ['a.csv', 'new/', true, true],
+  ['*.csv', '', undefined, false],
+])('%s into %s of the home folder, unattended %j, may be fetched: %s', async (...row) => {
+  const [remote, local, isUnattended, may] = row;
+  const home = world.home;
+  const how = { home, ...(isUnattended !== undefined && { isUnattended }) };
+  const fetch = [{ remote, local: join(home, local) }];
+  const [fault] = await failuresOf(ensureTargets(fetch, () => '--fetch', how));
+  const message = `--fetch "${remote}": "${home}" contains your home folder`;
+  expect(fault?.message).toBe(may ? undefined : message);
 });
 
 describe('gpucloud run before renting', () => {

@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -207,15 +206,16 @@ test('returns once the instance confirms that the command has started', async ()
 
 test('starts nothing if the script is cut off', async () => {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
-  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'job');
-  for (const [text, isStarted] of [
-    [supervisor.slice(0, -10), false],
-    [supervisor, true],
+  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'a job.1');
+  for (const [text, made] of [
+    [supervisor.slice(0, -10), []],
+    [supervisor, ['started', 'started/a-job-1']],
   ] as const) {
     const running = await localShell(home, ['sh']).start(START, [], never, text);
     running.stdout.resume();
-    expect((await running.ended) === 0).toBe(isStarted);
-    expect(existsSync(join(home, FOLDER, 'started'))).toBe(isStarted);
+    expect((await running.ended) === 0).toBe(made.length > 0);
+    const names = await readdir(join(home, FOLDER), { recursive: true });
+    expect(names.filter((name) => name.startsWith('started')).sort()).toEqual(made);
   }
   await rm(home, { recursive: true });
 });

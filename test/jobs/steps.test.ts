@@ -186,6 +186,18 @@ test.each([
   expect([job.seen, job.failure?.message]).toEqual([seen, message]);
 });
 
+test.each([
+  [{}, 'Early.'],
+  // Why the wait stopped early is known better than why the run does.
+  [{ stops: { ...STOPS, any: aborted() } }, 'Over.'],
+])('does not start the command with %j', async (given, message) => {
+  const early = new CliError('refused', 'Early.');
+  const fresh = { command_started_at: null, signed_in_at: null };
+  const { steps, job } = stepping(fresh, { early, ...given });
+  expect([await steps.start(), job.failure?.message]).toEqual(['start', message]);
+  expect(job.record).toMatchObject(fresh);
+});
+
 test('looks once at an instance whose deadline has passed', async () => {
   renting.rent(ID, 'box', { status: 'ERROR' });
   const { steps } = stepping({}, { by: 'attach', stops: { ...STOPS, past: aborted() } });
