@@ -15,6 +15,7 @@ import { Followed, withJob } from '../../src/jobs/record/lock.ts';
 import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
+  isShown,
   type JobRecord,
   jobPath,
   jobsIn,
@@ -237,6 +238,14 @@ test('saves the printed position a second after it changed, and not while it is 
   await position.close();
   expect((await readJob(uidOf(1), context)).printed.out).toBe(7);
   expect(slept).toEqual([1000, 1000, 1000, 1000]);
+});
+
+test.each([
+  [false, null, false],
+  [false, '2026-01-15T00:00:00Z', true],
+  [true, null, true],
+])('a job (here: %s) that was shown at %j is shown: %s', (here, shown_at, shown) => {
+  expect(isShown({ here, shown_at })).toBe(shown);
 });
 
 test('asks the process that follows a job to stop it', async () => {
