@@ -39,7 +39,7 @@ function member({ job: more, stops = [], own, run: other, isReady = false }: Giv
   const signals = { any: new AbortController(), last: new AbortController() };
   for (const stop of stops) signals[stop].abort(OVER);
   const job = {
-    record: jobRecord({ id: 'a', name: 'job-1' }, { here: true }),
+    record: jobRecord({ id: 'a', name: 'job-1', service: 'https://a.example' }, { here: true }),
     ...{ seen: EXITED, failure: undefined, early: undefined, there: undefined },
     stops: { any: signals.any.signal, last: signals.last.signal },
     ...more,

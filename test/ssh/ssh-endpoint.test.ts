@@ -124,7 +124,7 @@ describe('an SSH endpoint from the service', () => {
       sshArgv(endpoint, ssh, { command: [] }),
       sshArgv(endpoint, ssh, { command: ['ls', '-l'], tty: true }),
       scpArgv(endpoint, ssh, { ...copying, from: 'here', recursive: true }),
-      scpArgv(endpoint, SSH, { ...copying, from: 'there', preserve: true }),
+      scpArgv(endpoint, SSH, { ...copying, from: 'instance', preserve: true }),
       tunnelArgv(endpoint, SSH, { local: 8080, remote: 80 }),
       probeArgv(endpoint, SSH),
       batchSsh(endpoint, ssh).words,
