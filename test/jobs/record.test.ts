@@ -155,6 +155,15 @@ test('shows the last phase of each job, and how it ended', async () => {
   );
 });
 
+test('shows a run of --here as lost unless a process follows it', async () => {
+  const at = new Date(START).toISOString();
+  const record = await job(1, { id: 'a', here: true, signed_in_at: at, command_started_at: at });
+  await writeJob(record, context);
+  const statuses = async () => (await rowsSince(-1)).map(({ status }) => status);
+  expect(await withJob(record, context, statuses)).toEqual(['RUNNING']);
+  expect(await statuses()).toEqual(['LOST']);
+});
+
 test('lists the jobs that ran since a time, and every job that may still run', async () => {
   const time = (at: number) => new Date(START + at * 60_000).toISOString();
   await writeJob(await job(1, { id: 'a', ended_at: time(2) }), context);
@@ -310,9 +319,10 @@ test('refuses a job that another process follows, and says whether that process 
   expect((await followed('a', false))[1]).toBe('a');
 });
 
-test.each<[{ yields?: boolean }, boolean]>([
-  [{}, false],
-  [{ yields: true }, true],
+test.each<[{ patience: number; yields?: boolean }, boolean]>([
+  [{ patience: 40 }, false],
+  // Ends at the first sign of life.
+  [{ patience: 10_000, yields: true }, true],
 ])(
   'waits with %j for a process that follows a job, which shows that it lives: %s',
   async (...row) => {
@@ -327,9 +337,7 @@ test.each<[{ yields?: boolean }, boolean]>([
     const timer = setInterval(refresh, 3);
     const began: string[] = [];
     const work = async () => void began.push('work');
-    const [fault] = await failuresOf(
-      withJob(await job(1), context, work, { patience: 40, ...how }),
-    );
+    const [fault] = await failuresOf(withJob(await job(1), context, work, how));
     clearInterval(timer);
     expect([fault instanceof Followed && fault.isAlive, began]).toEqual([isAlive, []]);
   },

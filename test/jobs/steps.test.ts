@@ -238,12 +238,10 @@ test('says how a driver keeps the instance', async () => {
     // What an earlier process did not find.
     ['attach', 'command', { keep_on_failure: 120_000 }, { seen, failure }],
     ['attach', 'results', {}, { seen }],
-    ['armed', 'command', { keep_on_failure: 60_000 }, { seen }],
     ['reap', 'results', {}, { seen, failure }],
   ];
   const lines: string[] = [];
   for (const [by, why = 'results', more, given] of rows) {
-    if (by === 'armed') await arm();
     const { steps, job, stderr } = stepping({ on: false, ...more }, { by, ...given });
     await steps.keep(why);
     lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
@@ -257,9 +255,47 @@ test('says how a driver keeps the instance', async () => {
     run, command: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
     attach, command: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
     attach, results: warning: Kept box with its output: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Fix the cause while gpucloud waits. Connect: gpucloud instances ssh box
-    armed, command: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
-    reap, results: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
+    reap, results: warning: Kept box: it bills until you terminate it; its deadline passes at 2026-01-15 12:02 +00:00 and nothing enforces it. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
   `);
+});
+
+test('says how a driver leaves a kept instance to a schedule', async () => {
+  await arm();
+  renting.rent(ID, 'box', { status: 'ACTIVE' });
+  const lines: string[] = [];
+  for (const why of ['command', 'results'] as const) {
+    const { steps, stderr } = stepping({ on: false }, { seen: { kind: 'exited', code: 3 } });
+    await steps.keep(why);
+    lines.push(stderr().trim());
+  }
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    warning: Kept box with its output: it bills until 2026-01-15 12:30 +00:00. Fix the cause, then fetch and terminate: gpucloud jobs attach box. Connect: gpucloud instances ssh box"
+  `);
+});
+
+test('stays beside a kept instance for a minute, or until something happens', async () => {
+  const stayed = async (given: object) => {
+    const { steps, context } = stepping({}, given);
+    const before = context.clock.monotonic();
+    await steps.stay();
+    return context.clock.monotonic() - before;
+  };
+  const near = new AbortController();
+  const after = (most: number, act: () => boolean) => {
+    let looks = 0;
+    return () => ++looks > most && act();
+  };
+  const abort = () => {
+    near.abort();
+    return false;
+  };
+  expect(await stayed({})).toBe(60_000);
+  expect(await stayed({ isStopAsked: () => true })).toBe(0);
+  expect(await stayed({ isStopAsked: after(3, () => true) })).toBe(3_000);
+  const stops = { ...STOPS, near: near.signal };
+  expect(await stayed({ stops, isStopAsked: after(2, abort) })).toBe(2_000);
+  expect(await stayed({ stops })).toBe(0);
 });
 
 test('says how a driver interrupts the command', async () => {
