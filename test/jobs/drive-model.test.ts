@@ -217,3 +217,191 @@ describe('drivers that take turns on one job', () => {
     );
   });
 });
+
+const STARTED: Partial<Happened> = { started: true, shown: true };
+const DONE: Partial<Happened> = { ...STARTED, exit_code: 3, collected: true };
+
+interface Script {
+  readonly job?: Partial<Happened>;
+  readonly now?: Partial<Situation>;
+  /** What each look, or else each follow, shows. */
+  readonly looks?: readonly Observation[];
+  readonly follows?: readonly Observation[];
+  /** How each start, follow, stop and copy fails. */
+  readonly fails?: readonly Failed[];
+  /** What a step changes in the job or the situation. */
+  readonly changes?: Readonly<Record<string, Partial<Happened & Situation>>>;
+}
+
+/** Returns the steps that a driver takes, and how it finishes. */
+async function taken(driver: Driver, script: Script): Promise<string[]> {
+  const log: string[] = [];
+  let job = { ...new World(() => 0, { on: false, isArmed: false, keepsOnFailure: false }).job };
+  let now = {
+    ...{ time: 'early', isLastTry: false, interrupt: 'none', isArmed: false },
+    ...{ skipsResults: false, keepsOnFailure: false, keepsForResults: true },
+  } as Situation;
+  const [looks, follows, fails] = [script.looks, script.follows, script.fails].map((all) => [
+    ...(all ?? []),
+  ]) as [Observation[], Observation[], Failed[]];
+  const change = (more: Partial<Happened & Situation> = {}) => {
+    for (const [key, value] of Object.entries(more)) {
+      if (key in job) job = { ...job, [key]: value };
+      else now = { ...now, [key]: value };
+    }
+  };
+  change({ ...script.job, ...script.now });
+  const step = (name: string, about = '') => {
+    log.push(`${name} ${about}`.trim());
+    if (log.length > 20) throw new Error(log.join());
+    change(script.changes?.[name]);
+  };
+  const failed = () => fails.shift() ?? 'none';
+  const steps: Steps = {
+    happened: async () => job,
+    situation: async () => now,
+    async look() {
+      step('look');
+      return looks.shift() ?? { kind: 'unreachable' };
+    },
+    async start() {
+      step('start');
+      return failed();
+    },
+    async follow() {
+      step('follow');
+      return { seen: follows.shift() ?? { kind: 'unreachable' }, failed: failed() };
+    },
+    interrupt: async () => step('interrupt'),
+    async stop() {
+      step('stop');
+      return failed();
+    },
+    async collect({ kind }) {
+      step('collect', kind);
+      return failed();
+    },
+    async keep(kept) {
+      step('keep', kept);
+      change({ kept });
+    },
+    stay: async () => step('stay'),
+    end: async ({ kind }) => step('end', kind),
+    report: async () => step('report'),
+    reportLost: async () => step('reportLost'),
+  };
+  const finish = await drive(driver, steps);
+  return [...log, finish];
+}
+
+const RUNNING = { kind: 'running' } as const;
+const EXITED = { kind: 'exited', code: 3 } as const;
+const GONE = { kind: 'gone', isOver: true } as const;
+const start = { started: true, shown: true };
+const collect = { exit_code: 3, collected: true };
+
+describe('a driver', () => {
+  test.each<[string, Driver, Script, string]>([
+    [
+      'follows what it started',
+      'run',
+      { follows: [RUNNING, EXITED], changes: { start, collect } },
+      'start, follow, follow, collect exited, end exited, ended',
+    ],
+    ['leaves it', 'detach', { changes: { start } }, 'start, left'],
+    ['ends after a failed start', 'run', { fails: ['start'] }, 'start, end absent, ended'],
+    [
+      'looks after a failed start that may have left',
+      'run',
+      { fails: ['start'], looks: [RUNNING], follows: [GONE], changes: { start } },
+      'start, look, follow, report, ended',
+    ],
+    [
+      'looks again after a cut copy',
+      'attach',
+      { job: STARTED, looks: [EXITED, GONE], fails: ['cut'] },
+      'look, collect exited, look, report, ended',
+    ],
+    [
+      'does not look again after another',
+      'attach',
+      { job: STARTED, looks: [EXITED], fails: ['here'], changes: { stay: collect } },
+      'look, collect exited, keep results, stay, end exited, ended',
+    ],
+    [
+      'stops the command',
+      'stop',
+      { job: STARTED, looks: [RUNNING, EXITED], changes: { collect } },
+      'look, stop, look, collect exited, end exited, ended',
+    ],
+    [
+      'leaves a command that it can not stop',
+      'stop',
+      { job: STARTED, looks: [RUNNING, RUNNING], fails: ['stop'] },
+      'look, stop, look, left',
+    ],
+    [
+      'interrupts once, then copies once',
+      'run',
+      {
+        ...{ job: STARTED, looks: [RUNNING], now: { time: 'near' }, follows: [RUNNING] },
+        changes: { follow: { time: 'half' } },
+      },
+      'look, interrupt, follow, collect running, end running, ended',
+    ],
+    [
+      'looks again after a cut copy beside the command',
+      'run',
+      {
+        ...{ job: STARTED, looks: [RUNNING, EXITED], now: { time: 'half' }, fails: ['cut'] },
+        changes: { stay: collect },
+      },
+      'look, collect running, look, keep results, stay, end exited, ended',
+    ],
+    [
+      'keeps the instance of a failure',
+      'run',
+      { job: DONE, looks: [EXITED], now: { keepsOnFailure: true, isArmed: true } },
+      'look, keep command, left',
+    ],
+    [
+      'stays beside it',
+      'run',
+      {
+        ...{ job: DONE, looks: [EXITED], now: { keepsOnFailure: true } },
+        changes: { stay: { time: 'past' } },
+      },
+      'look, keep command, stay, end exited, ended',
+    ],
+    [
+      'stays beside what it kept for a wrong path',
+      'attach',
+      {
+        ...{ job: STARTED, looks: [EXITED], fails: ['missing'] },
+        changes: { stay: { interrupt: 'first' } },
+      },
+      'look, collect exited, keep results, stay, left',
+    ],
+    [
+      'does not stay beside what another process kept for one',
+      'attach',
+      { job: { ...STARTED, kept: 'results' }, looks: [EXITED], fails: ['missing'] },
+      'look, collect exited, left',
+    ],
+    [
+      'hands it over',
+      'run',
+      { job: { ...DONE, kept: 'command', stopRequested: true }, looks: [EXITED] },
+      'look, handedOver',
+    ],
+    [
+      'reports a lost command',
+      'reap',
+      { job: STARTED, looks: [{ kind: 'lost' }] },
+      'look, reportLost, left',
+    ],
+    ['leaves an ended job', 'attach', { job: { ...DONE, ended: true } }, 'look, left'],
+  ])('%s (%s)', async (_what, driver, script, steps) => {
+    expect((await taken(driver, script)).join(', ')).toBe(steps);
+  });
+});

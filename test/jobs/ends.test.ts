@@ -251,6 +251,26 @@ describe('the deadline of a job', () => {
     expect(times).toEqual([6, 8, 10]);
   });
 
+  test('looks every second for a deadline that is set later', async () => {
+    const slept: number[] = [];
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      slept.push(milliseconds);
+      if (slept.length === 5) await set(later(1));
+      await world.clock.sleep(milliseconds, signal);
+    };
+    const how = { id: ID, grace: 30_000, leaves: false };
+    const { near, last, close } = createStops(how, {
+      ...context,
+      clock: { ...world.clock, sleep },
+    });
+    await aborted(last);
+    close();
+    expect(near.aborted).toBe(true);
+    const [unknown, most] = [Array.from({ length: 5 }, () => 1_000), 10_000];
+    // To 30 s and 15 s before the deadline, and to it.
+    expect(slept).toEqual([...unknown, most, most, 5_000, most, 5_000, most, 5_000]);
+  });
+
   test('keeps the deadline if the journal can not be read, and ends the job at a bug', async () => {
     const times = async (fault: Error) => {
       const journal = { account: async () => 'user-1', ends: () => Promise.reject(fault) };

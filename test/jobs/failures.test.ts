@@ -60,6 +60,23 @@ test('says before renting what is deleted if --sync has no --fetch', async () =>
     await world.run('true', more);
 });
 
+test.each([
+  [['Host key verification failed.'], 1],
+  // The first attempt may have started the command.
+  [['client_loop: send disconnect: Broken pipe', 'Host key verification failed.'], 2],
+])('looks for a command after a failed start only if it may run: %j', async (faults, looks) => {
+  const left = [...faults];
+  world.ssh.refuse = (script) => (script.includes('unset script') ? left.shift() : undefined);
+  const { code, stderr } = await world.run('true', ['--unenforced']);
+  expect({ code, status: world.status(), left }, stderr).toEqual({
+    code: 125,
+    status: 'TERMINATING',
+    left: [],
+  });
+  const probes = world.ssh.scripts.filter((script) => script.includes('gpucloud-run ready'));
+  expect(probes).toHaveLength(looks);
+});
+
 describe('signing in', () => {
   test('exits with 125 after 40 refused SSH connections', async () => {
     world.ssh.refuse = () => REFUSED;

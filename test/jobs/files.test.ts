@@ -217,14 +217,17 @@ test('names the largest entries, and counts what it leaves out but .git', async 
 test('resends a file if its size, time or executable mode changed', needs('Linux'), async () => {
   const [here, there] = [join(folder, 'here'), join(folder, WORK)];
   for (const path of [here, there]) await mkdir(path, { recursive: true });
-  for (const name of ['same', 'shared', 'script', 'touched', 'longer', 'gone', 'linked']) {
+  // Each bit of a mode: the copy's umask leaves only these.
+  const bits = Array.from({ length: 12 }, (_, at) => 1 << at);
+  const modes = bits.map((bit) => `mode-${bit}`);
+  for (const name of ['same', 'script', 'touched', 'longer', 'gone', 'linked', ...modes]) {
     for (const path of [here, there]) {
       await writeFile(join(path, name), 'x');
       await chmod(join(path, name), 0o644);
       await utimes(join(path, name), 1_700_000_000, 1_700_000_000);
     }
   }
-  await chmod(join(here, 'shared'), 0o664);
+  for (const bit of bits) await chmod(join(here, `mode-${bit}`), 0o644 ^ bit);
   await chmod(join(here, 'script'), 0o755);
   await utimes(join(here, 'touched'), 1_700_000_001, 1_700_000_001);
   // Of the same mode, size and time.
@@ -246,9 +249,10 @@ test('resends a file if its size, time or executable mode changed', needs('Linux
   const { entries, count, bytes } = files;
   expect(inTheWay).toEqual([]);
   // --sync always resends folders and links, since they are small.
-  const sent = ['gone', 'link', 'linked', 'longer', 'script', 'sub', 'touched'];
+  const kept = bits.filter((bit) => (bit & 0o755) !== 0).map((bit) => `mode-${bit}`);
+  const sent = ['gone', 'link', 'linked', 'longer', ...kept.sort(), 'script', 'sub', 'touched'];
   expect(entries.map(({ path }) => path)).toEqual(sent);
-  expect({ count, bytes }).toEqual({ count: 6, bytes: 6 });
+  expect({ count, bytes }).toEqual({ count: 13, bytes: 13 });
 });
 
 describe('copying again to an instance', needs('Linux', 'busybox', 'rsync'), () => {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import { lackOfRoom, placeOf } from '../../src/jobs/files/local-file.ts';
 import { inStaging, makeLinks, moveInto } from '../../src/jobs/files/merge.ts';
 import { WORK } from '../../src/jobs/remote/supervisor.ts';
@@ -173,9 +174,14 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     await writeFile(file, '');
     await writeFile(join(victim, 'a'), '');
     const [none, nothing] = [join(local, 'none'), async () => undefined];
+    const vanish = async (staging: string) => {
+      await rm(staging, { recursive: true });
+      throw new CliError('interrupted', 'Interrupted.');
+    };
     const faults = await Promise.all([
       faultOf(moveInto(file, victim)),
       faultOf(inStaging(none, COPIER, nothing, nothing, () => undefined)),
+      faultOf(inStaging(base, COPIER, vanish, nothing, () => undefined)),
     ]);
     const place = (from: string) => moveInto(none, from);
     faults.push(await faultOf(inStaging(victim, COPIER, nothing, place, () => undefined)));
@@ -183,6 +189,7 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     expect(faults.map(({ failure, message }) => [failure, message])).toEqual([
       ['storage', `Could not copy files out: ${file}/a can't be written (ENOTDIR)`],
       ['storage', `Could not copy files out: ${none} can't be written (ENOENT)`],
+      ['interrupted', 'Interrupted.'],
       [
         'storage',
         `Could not copy files out: ${victim} can't be written (ENOENT); files that were not moved are in ${join(victim, left)}`,
@@ -279,8 +286,8 @@ describe('fetching a hostile archive', needs('POSIX'), () => {
     const fault = await faultOf(fetchEntries(...entries, link('l', 'a')));
     expect(unplaced).toEqual([true]);
     const [, staging = ''] = /; files that were not moved are in (.*)$/.exec(fault.message) ?? [];
-    expect(fault.message).toContain(
-      `${join(local, 'b')} is a folder on this computer, but a file on the instance`,
+    expect(fault.message).toBe(
+      `Could not copy files out: ${join(local, 'b')} is a folder on this computer, but a file on the instance; files that were not moved are in ${staging}`,
     );
     expect(await treeOf(staging)).toEqual({ b: 'new' });
     expect((await stat(staging)).mode & 0o777).toBe(0o700);

@@ -271,6 +271,40 @@ describe('the printer', () => {
     );
   });
 
+  test('prints both outputs at once, and more of each while it waits for its reader', async () => {
+    const kept = await opened();
+    const printed: string[] = [];
+    const readers: (() => void)[] = [];
+    const printer = printerOf(kept, {
+      async print(from, bytes) {
+        printed.push(`${from} ${Buffer.from(bytes)}`);
+        await new Promise<void>((resolve) => readers.push(resolve));
+      },
+    });
+    for (const [from, text] of [
+      ['err', 'a'],
+      ['out', 'b'],
+      ['err', 'c'],
+      ['err', 'd'],
+    ] as const)
+      await printer.receive(from, Buffer.from(text), never);
+    expect({ printed, at: printer.printed }).toEqual({
+      printed: ['err a', 'out b'],
+      at: { out: 0, err: 0 },
+    });
+    const finished = printer.finish(never);
+    while (readers.length > 0) {
+      readers.shift()?.();
+      await turns();
+    }
+    await finished;
+    expect({ printed, at: printer.printed }).toEqual({
+      printed: ['err a', 'out b', 'err cd'],
+      at: { out: 1, err: 3 },
+    });
+    kept.close();
+  });
+
   test('passes on what could not be kept, in order, and reports the fault once', async () => {
     await writeFile(join(state, 'jobs'), '');
     const kept = await opened();

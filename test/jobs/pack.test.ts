@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
@@ -24,9 +24,10 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 async function read(files: Parameters<typeof packed>[0]) {
   const changed: string[] = [];
   const content: Record<string, string> = {};
+  const progress: number[] = [];
   const listener = {
     onChanged: (path: string) => changed.push(path),
-    onProgress: () => undefined,
+    onProgress: (bytes: number) => progress.push(bytes),
     now: Date.now,
   };
   for await (const entry of packed(files, listener).pipe(extract())) {
@@ -34,7 +35,7 @@ async function read(files: Parameters<typeof packed>[0]) {
     const own = await text(entry);
     content[name] = type === 'file' ? own : `${type} ${linkname ?? ''}`.trim();
   }
-  return { changed, content };
+  return { changed, content, progress: [...new Set(progress)] };
 }
 
 test('packs files, folders and links, and reports files that changed since the listing', async () => {
@@ -52,7 +53,44 @@ test('packs files, folders and links, and reports files that changed since the l
   expect(await read(files)).toEqual({
     changed: ['gone', 'replaced', 'was-link', 'was-sub'],
     content: { link: 'symlink sub/stays', sub: 'directory', 'sub/stays': 'content' },
+    progress: [7],
   });
+});
+
+test('packs modes and times without owners, and reports the bytes', needs('POSIX'), async () => {
+  for (const [name, bytes, mode, time] of [
+    ['big', 600_000, 0o751, 1_000],
+    ['early', 10, 0o640, 1_999.75],
+    // May change again in this second.
+    ['late', 0, 0o604, 2_001],
+    ['now', 3, 0o4700, 2_000.25],
+  ] as const) {
+    const path = join(folder, name);
+    await writeFile(path, 'x'.repeat(bytes));
+    await chmod(path, mode);
+    await utimes(path, time, time);
+  }
+  const files = await listFiles(folder, { exclude: [], gitignore: true });
+  const [seen, progress]: [string[], number[]] = [[], []];
+  const listener = {
+    onChanged: (path: string) => seen.push(`changed: ${path}`),
+    onProgress: (bytes: number) => progress.push(bytes),
+    now: () => 2_000_999,
+  };
+  for await (const entry of packed(files, listener).pipe(extract())) {
+    const { name, mode = 0, mtime, size, uid, gid, uname, gname } = entry.header;
+    const time = Number(mtime) / 1000;
+    seen.push(`${name} ${mode.toString(8)} ${time} ${size} ${uid} ${gid} "${uname}" "${gname}"`);
+    entry.resume();
+  }
+  expect(seen).toEqual([
+    'big 751 1000 600000 0 0 "" ""',
+    'early 640 1999 10 0 0 "" ""',
+    'late 604 2000 0 0 0 "" ""',
+    'now 4700 1999 3 0 0 "" ""',
+  ]);
+  const chunks = [262_144, 524_288, 600_000, 600_000];
+  expect(progress).toEqual([...chunks, 600_010, 600_010, 600_010, 600_013, 600_013]);
 });
 
 test('fails if a file can not be read, although the program on the instance succeeds', async () => {

@@ -90,7 +90,11 @@ test.each([
 /** Builds a run of three instances, and what it says. */
 function runOf(plan: object, signal = new AbortController().signal) {
   const said: string[] = [];
-  const progress = () => ({ update: (text: string) => said.push(text), done: () => undefined });
+  const shown: string[] = [];
+  const progress = (text: string) => {
+    shown.push(text);
+    return { update: (more: string) => said.push(more), done: () => shown.push('') };
+  };
   const warn = (code: string, text: string) => said.push(`${code}: ${text}`);
   const context = {
     err: { progress, note: () => undefined, warn },
@@ -98,7 +102,11 @@ function runOf(plan: object, signal = new AbortController().signal) {
     clock: { monotonic: () => 0 },
     signal,
   } as unknown as Context;
-  return { run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context), said };
+  return {
+    run: new HereRun({ fetch: [], ...plan } as unknown as JobPlan, '/', context),
+    said,
+    shown,
+  };
 }
 
 test('shows no bar of an unknown total', () => {
@@ -153,4 +161,44 @@ test('shows the bytes of all instances of run --here together', async () => {
     'Starting a and b  30 % of 2.0 KB',
     'Starting a and b  75 % of 2.0 KB',
   ]);
+});
+
+test('shows the phases of run --here', async () => {
+  const plan = { names: ['a', 'b', 'c'], fetch: [{}], here: { minCount: 2 } };
+  const { run, shown, said } = runOf(plan);
+  await Promise.all(['b', 'a', 'c'].map((name) => run.rented(name)));
+  const stops = { any: new AbortController().signal };
+  const member = (name: string, kept: unknown = null) =>
+    ({ record: { name, kept }, stops }) as unknown as Job;
+  run.copied('b', 500, 1_000);
+  const fault = new CliError('unreachable', 'No SSH.');
+  run.leaveOut(member('c'), fault);
+  expect(run.faults.get('c')?.message).toBe('c: No SSH.');
+  // Waits for the other.
+  void run.begin(member('b', 'results'));
+  run.ready.add(member('a'));
+  expect(run.what).toBe('a and b');
+  run.showFetching();
+  run.copied('a', 10, 100);
+  run.showFetching();
+  for (let times = 0; times < 2; times += 1) run.showTerminating();
+  await run.end(0);
+  expect(shown).toEqual([
+    ...['Renting a, b and c', '', 'Starting a, b and c', ''],
+    ...['Fetching from a and b', '', 'Terminating a', ''],
+  ]);
+  expect(said).toEqual([
+    'Starting a, b and c  500 bytes',
+    'incomplete: c: No SSH. Terminating c.',
+    'Starting a, b and c  1 of 2 ready',
+    'Fetching from a and b  10 bytes',
+  ]);
+  expect([run.failure, run.needless.aborted, run.stage]).toEqual([undefined, false, 'done']);
+  run.leaveOut(member('b'), fault);
+  expect(run.failure?.message).toBe(
+    'Fewer than 2 instances (--min-count) could be prepared. b: No SSH.',
+  );
+  expect([run.needless.aborted, run.stage]).toEqual([true, 'terminating']);
+  run.fail(new CliError('storage', 'Later.'));
+  expect(run.failure).toMatchObject({ failure: 'unreachable' });
 });

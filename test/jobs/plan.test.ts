@@ -4,8 +4,10 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { failuresOf } from '../../src/errors.ts';
 import { askCommand } from '../../src/jobs/ask.ts';
 import { oldResults } from '../../src/jobs/plan.ts';
+import { ensureTargets } from '../../src/jobs/targets.ts';
 import type { Prompts } from '../../src/prompts/prompts.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -54,6 +56,22 @@ test.each([
   [' ./train.sh & ', ['sh', '-c', './train.sh &']],
 ])('runs the typed command %j', async (typed, words) => {
   expect(await askCommand({ text: async () => typed } as unknown as Prompts)).toEqual(words);
+});
+
+test.each<[string, string, boolean | undefined, boolean]>([
+  ['a.csv', '', undefined, true],
+  ['a.csv', '', true, false],
+  ['a.csv', 'a.csv', true, true],
+  ['a.csv', 'new/', true, true],
+  ['*.csv', '', undefined, false],
+])('%s into %s of the home folder, unattended %j, may be fetched: %s', async (...row) => {
+  const [remote, local, isUnattended, may] = row;
+  const home = world.home;
+  const how = { home, ...(isUnattended !== undefined && { isUnattended }) };
+  const fetch = [{ remote, local: join(home, local) }];
+  const [fault] = await failuresOf(ensureTargets(fetch, () => '--fetch', how));
+  const message = `--fetch "${remote}": "${home}" contains your home folder`;
+  expect(fault?.message).toBe(may ? undefined : message);
 });
 
 describe('gpucloud run before renting', () => {
@@ -241,7 +259,7 @@ describe('gpucloud run before renting', () => {
     needs('ssh'),
     async () => {
       const file = join(folder, 'job.env');
-      await writeFile(file, 'OF_FILE=hunter2000\n');
+      await writeFile(file, 'OF_FILE=hunter2000\nSHORT=local\nLEAST=secret\n');
       const ids = ['--ssh-key', '3f0c5d9e-2222-4222-8333-444455556666', '--identity', '/dev/null'];
       const hardware = ['--offer', ids[1], '--image', ids[1]].map(String);
       const flags = [
@@ -252,7 +270,7 @@ describe('gpucloud run before renting', () => {
         const words = ['run', ...flags, ...more, '--dry-run', '--json', '--'];
         const env = { PASSED: 'correct-horse' };
         const { stdout, stderr } = await world.cli(
-          [...words, 'x', 'hunter2000', '-H=correct-horse'],
+          [...words, 'x', 'hunter2000', '-H=correct-horse', 'local', 'secrets'],
           { env },
         );
         expect(stdout, stderr).not.toContain('correct-horse');
@@ -260,12 +278,14 @@ describe('gpucloud run before renting', () => {
       };
       Object.assign(world.clock, { random: () => 1e-5 });
       const alone = await plan();
-      expect(alone.command).toEqual(['x', '********', '-H=********']);
+      expect(alone.command).toEqual(['x', '********', '-H=********', 'local', '********s']);
       expect(alone.request.docker_config).toBeUndefined();
       expect(alone.request.instance_name).toBe('run-0115-1200-000g');
       const contained = await plan('--docker-image', 'ubuntu');
-      expect(contained.command).toEqual(['x', 'hunter2000', '-H=********']);
-      expect(contained.request.docker_config.env).toMatchObject([{ key: 'OF_FILE' }]);
+      const words = ['x', 'hunter2000', '-H=********', 'local', 'secrets'];
+      expect(contained.command).toEqual(words);
+      const keys = contained.request.docker_config.env.map(({ key }: { key: string }) => key);
+      expect(keys).toEqual(['OF_FILE', 'SHORT', 'LEAST']);
     },
   );
 

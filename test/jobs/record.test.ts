@@ -1,19 +1,21 @@
+import { utimesSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError, failuresOf } from '../../src/errors.ts';
 import { exactCosts } from '../../src/jobs/end/cost.ts';
 import { NO_RECEIPT } from '../../src/jobs/end/report.ts';
 import type { Job, JobPlan } from '../../src/jobs/job.ts';
 import { newRecord } from '../../src/jobs/new-record.ts';
 import { filesText, sizeText } from '../../src/jobs/phases.ts';
 import { ensureOpen, findJob } from '../../src/jobs/record/find-job.ts';
-import { withJob } from '../../src/jobs/record/lock.ts';
+import { Followed, withJob } from '../../src/jobs/record/lock.ts';
 import { note } from '../../src/jobs/record/note.ts';
 import {
   askToStop,
+  isShown,
   type JobRecord,
   jobPath,
   jobsIn,
@@ -153,6 +155,15 @@ test('shows the last phase of each job, and how it ended', async () => {
   );
 });
 
+test('shows a run of --here as lost unless a process follows it', async () => {
+  const at = new Date(START).toISOString();
+  const record = await job(1, { id: 'a', here: true, signed_in_at: at, command_started_at: at });
+  await writeJob(record, context);
+  const statuses = async () => (await rowsSince(-1)).map(({ status }) => status);
+  expect(await withJob(record, context, statuses)).toEqual(['RUNNING']);
+  expect(await statuses()).toEqual(['LOST']);
+});
+
 test('lists the jobs that ran since a time, and every job that may still run', async () => {
   const time = (at: number) => new Date(START + at * 60_000).toISOString();
   await writeJob(await job(1, { id: 'a', ended_at: time(2) }), context);
@@ -238,6 +249,14 @@ test('saves the printed position a second after it changed, and not while it is 
   expect(slept).toEqual([1000, 1000, 1000, 1000]);
 });
 
+test.each([
+  [false, null, false],
+  [false, '2026-01-15T00:00:00Z', true],
+  [true, null, true],
+])('a job (here: %s) that was shown at %j is shown: %s', (here, shown_at, shown) => {
+  expect(isShown({ here, shown_at })).toBe(shown);
+});
+
 test('asks the process that follows a job to stop it', async () => {
   const isAsked = await stopAsked(uidOf(1), context);
   expect(isAsked()).toBe(false);
@@ -298,6 +317,43 @@ test('refuses a job that another process follows, and says whether that process 
     'see its output: gpucloud jobs logs job-1',
   ]);
   expect((await followed('a', false))[1]).toBe('a');
+});
+
+test.each<[{ patience: number; yields?: boolean }, boolean]>([
+  [{ patience: 40 }, false],
+  // Ends at the first sign of life.
+  [{ patience: 10_000, yields: true }, true],
+])(
+  'waits with %j for a process that follows a job, which shows that it lives: %s',
+  async (...row) => {
+    const [how, isAlive] = row;
+    const lock = `${path(1)}.lock`;
+    await mkdir(lock);
+    let refreshes = 0;
+    const refresh = () => {
+      refreshes += 1;
+      utimesSync(lock, new Date(), new Date(Date.now() + refreshes));
+    };
+    const timer = setInterval(refresh, 3);
+    const began: string[] = [];
+    const work = async () => void began.push('work');
+    const [fault] = await failuresOf(withJob(await job(1), context, work, how));
+    clearInterval(timer);
+    expect([fault instanceof Followed && fault.isAlive, began]).toEqual([isAlive, []]);
+  },
+);
+
+test('finds a job by the beginning of its ID, with --yes only to show it', async () => {
+  const own = withJournal({ read: async () => ({ instances: [] }) });
+  const yes = { ...own, flags: { yes: true } } as Context;
+  const [one, ended] = [await job(1, { id: 'abcd-1' }), await job(3, { id: 'abcd-1' })];
+  await writeJob(one, context);
+  await writeJob({ ...ended, ended_at: new Date(START).toISOString() }, context);
+  expect(await findJob('abcd', yes)).toEqual(one);
+  const asked = { ...own, flags: { yes: false } } as Context;
+  expect(await findJob('abcd', asked, { changes: true })).toEqual(one);
+  expect(await findJob('job-1', yes, { changes: true })).toEqual(one);
+  await expect(findJob('abcd', yes, { changes: true })).rejects.toMatchObject({ failure: 'usage' });
 });
 
 test('reads the proven costs of terminated instances that jobs rented', async () => {

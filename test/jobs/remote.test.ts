@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -12,6 +11,7 @@ import { readFrames } from '../../src/jobs/remote/frames.ts';
 import { observed, probe } from '../../src/jobs/remote/probe.ts';
 import { createRemoteShell, lastOf, type RemoteShell } from '../../src/jobs/remote/remote-shell.ts';
 import {
+  exitOf,
   FOLDER,
   FOLLOWING,
   GONE,
@@ -53,6 +53,16 @@ test.each([
 ])('keeps %s', async (_what, text, kept) => {
   const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
   expect(await lastOf(Readable.from(bytes))).toBe(kept);
+});
+
+test.each([
+  [0, { exit_code: 0, setup_exit_code: null }],
+  [255, { exit_code: 255, setup_exit_code: null }],
+  [1000, { exit_code: 125, setup_exit_code: 0 }],
+  [1001, { exit_code: 125, setup_exit_code: 1 }],
+  [1255, { exit_code: 125, setup_exit_code: 255 }],
+])('reads the stored exit code %i', (code, exit) => {
+  expect(exitOf(code)).toEqual(exit);
 });
 
 describe('readFrames', () => {
@@ -196,15 +206,16 @@ test('returns once the instance confirms that the command has started', async ()
 
 test('starts nothing if the script is cut off', async () => {
   const home = await mkdtemp(join(tmpdir(), 'gpucloud-run-'));
-  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'job');
-  for (const [text, isStarted] of [
-    [supervisor.slice(0, -10), false],
-    [supervisor, true],
+  const supervisor = supervisorOf({ words: ['touch', 'ran'], variables: [] }, 'a job.1');
+  for (const [text, made] of [
+    [supervisor.slice(0, -10), []],
+    [supervisor, ['started', 'started/a-job-1']],
   ] as const) {
     const running = await localShell(home, ['sh']).start(START, [], never, text);
     running.stdout.resume();
-    expect((await running.ended) === 0).toBe(isStarted);
-    expect(existsSync(join(home, FOLDER, 'started'))).toBe(isStarted);
+    expect((await running.ended) === 0).toBe(made.length > 0);
+    const names = await readdir(join(home, FOLDER), { recursive: true });
+    expect(names.filter((name) => name.startsWith('started')).sort()).toEqual(made);
   }
   await rm(home, { recursive: true });
 });

@@ -100,6 +100,7 @@ describe('copying to an instance with rsync', () => {
   test.each([
     ['that vanished during the copy', printing(DENIED), 24],
     ['that vanished before the copy', printing(GONE, GONE, SUMMARY), 23],
+    ['of which one vanished before the copy', printing(GONE, SUMMARY), 23],
   ])('copies with rsync and only warns about files %s', async (_when, script, code) => {
     const { ended, changed } = copying(`${script}exit ${code}`);
     await ended;
@@ -108,6 +109,7 @@ describe('copying to an instance with rsync', () => {
 
   test.each([
     ['an unreadable file', printing('Use rsync: fast', GONE, DENIED, SUMMARY), 23, GONE, false],
+    ['an unreadable file after others', printing(GONE, DENIED, SUMMARY), 23, GONE, false],
     ['another message', printing(`x${GONE}`), 23, `x${GONE}`, false],
     ['another name', printing(`${GONE} x`, SUMMARY), 23, `${GONE} x`, false],
     ['no message', '', 23, 'exit code 23', false],

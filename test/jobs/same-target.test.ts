@@ -27,6 +27,8 @@ describe('two fetches', () => {
     ['out-1:there', 'out-2:there', true],
     ['out-1:there', 'b.pt:there', false],
     ['a.pt:new/', 'b.pt:new/', false],
+    ['a.pt:new/', 'b.pt:new', false],
+    ['a.pt:new', 'b.pt:new', true],
     ['*.pt:new/', 'b.pt:new/', true],
     ['*.csv:new/', 'b.pt:new/', false],
     ['runs/*.csv:there/', 'out/*.csv:there/', true],

@@ -161,6 +161,43 @@ test('looks at an instance that SSH does not reach', async () => {
   `);
 });
 
+test.each([
+  ['unreachable', 'ACTIVE', { kind: 'unreachable' }, 'No.'],
+  ['unreachable', 'ERROR', { kind: 'gone', isOver: false }, 'box is ERROR, so its job has ended.'],
+  [
+    'unreachable',
+    'TERMINATED',
+    { kind: 'gone', isOver: true },
+    'box is TERMINATED, so its job has ended.',
+  ],
+  ['interrupted', 'TERMINATED', { kind: 'unreachable' }, 'No.'],
+] as const)('after a look that is %s, an instance that is %s is %j', async (...row) => {
+  const [failure, status, seen, message] = row;
+  renting.rent(ID, 'box', { status });
+  let looks = 0;
+  const api: Context['api'] = async () => {
+    looks += 1;
+    if (looks === 1) throw new CliError(failure, 'No.');
+    return context.api();
+  };
+  const { context } = stepping({});
+  const { steps, job } = stepping({}, { by: 'stop' }, {}, { api });
+  expect(await steps.look()).toEqual(seen);
+  expect([job.seen, job.failure?.message]).toEqual([seen, message]);
+});
+
+test.each([
+  [{}, 'Early.'],
+  // Why the wait stopped early is known better than why the run does.
+  [{ stops: { ...STOPS, any: aborted() } }, 'Over.'],
+])('does not start the command with %j', async (given, message) => {
+  const early = new CliError('refused', 'Early.');
+  const fresh = { command_started_at: null, signed_in_at: null };
+  const { steps, job } = stepping(fresh, { early, ...given });
+  expect([await steps.start(), job.failure?.message]).toEqual(['start', message]);
+  expect(job.record).toMatchObject(fresh);
+});
+
 test('looks once at an instance whose deadline has passed', async () => {
   renting.rent(ID, 'box', { status: 'ERROR' });
   const { steps } = stepping({}, { by: 'attach', stops: { ...STOPS, past: aborted() } });
@@ -190,17 +227,23 @@ test('goes on while the instance can respond', async () => {
 test('says how a driver keeps the instance', async () => {
   renting.rent(ID, 'box', { status: 'ACTIVE' });
   const failure = new CliError('notFound', 'out does not exist.');
-  const rows = [
+  const seen = { kind: 'exited', code: 3 };
+  const rows: [string, ('command' | 'results')?, object?, object?][] = [
     ['run'],
     ['detach'],
     ['attach'],
     ['reap'],
-    ['run', { here: true }, { failure }],
-  ] as const;
+    ['run', 'results', { here: true }, { failure }],
+    ['run', 'command', {}, { seen }],
+    // What an earlier process did not find.
+    ['attach', 'command', { keep_on_failure: 120_000 }, { seen, failure }],
+    ['attach', 'results', {}, { seen }],
+    ['reap', 'results', {}, { seen, failure }],
+  ];
   const lines: string[] = [];
-  for (const [by, more, given] of rows) {
+  for (const [by, why = 'results', more, given] of rows) {
     const { steps, job, stderr } = stepping({ on: false, ...more }, { by, ...given });
-    await steps.keep('results');
+    await steps.keep(why);
     lines.push(`${by}, ${job.record.kept}: ${stderr().trim()}`);
   }
   expect(lines.join('\n')).toMatchInlineSnapshot(`
@@ -208,8 +251,51 @@ test('says how a driver keeps the instance', async () => {
     detach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
     attach, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
     reap, results: warning: Kept box, although its job's folder is gone, so that you can look for the results: it bills until you terminate it; its deadline passes at 2026-01-15 12:30 +00:00 and nothing enforces it. Connect: gpucloud instances ssh box. Terminate it: gpucloud jobs stop box
-    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch"
+    run, results: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C terminates it now. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it: gpucloud instances scp -r box:gpucloud-run/work/PATH .; then terminate it: gpucloud jobs stop box --no-fetch
+    run, command: warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C terminates it now. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    attach, command: warning: Kept box: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits and terminates it. Ctrl-C leaves it, and it bills on. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    attach, results: warning: Kept box with its output: it bills until 2026-01-15 12:02 +00:00. Nothing else terminates it then, so gpucloud waits, tries again every minute and terminates it. Ctrl-C leaves it, and it bills on. Fix the cause while gpucloud waits. Connect: gpucloud instances ssh box
+    reap, results: warning: Kept box: it bills until you terminate it; its deadline passes at 2026-01-15 12:02 +00:00 and nothing enforces it. A path of --fetch is missing there. To see what is there: gpucloud instances ssh box -- ls gpucloud-run/work; copy it and terminate the instance: gpucloud jobs attach box --fetch PATH; give the results up: gpucloud jobs stop box --no-fetch"
   `);
+});
+
+test('says how a driver leaves a kept instance to a schedule', async () => {
+  await arm();
+  renting.rent(ID, 'box', { status: 'ACTIVE' });
+  const lines: string[] = [];
+  for (const why of ['command', 'results'] as const) {
+    const { steps, stderr } = stepping({ on: false }, { seen: { kind: 'exited', code: 3 } });
+    await steps.keep(why);
+    lines.push(stderr().trim());
+  }
+  expect(lines.join('\n')).toMatchInlineSnapshot(`
+    "warning: Kept box: it bills until 2026-01-15 12:30 +00:00. Connect: gpucloud instances ssh box. Terminate it: gpucloud instances terminate box
+    warning: Kept box with its output: it bills until 2026-01-15 12:30 +00:00. Fix the cause, then fetch and terminate: gpucloud jobs attach box. Connect: gpucloud instances ssh box"
+  `);
+});
+
+test('stays beside a kept instance for a minute, or until something happens', async () => {
+  const stayed = async (given: object) => {
+    const { steps, context } = stepping({}, given);
+    const before = context.clock.monotonic();
+    await steps.stay();
+    return context.clock.monotonic() - before;
+  };
+  const near = new AbortController();
+  const after = (most: number, act: () => boolean) => {
+    let looks = 0;
+    return () => ++looks > most && act();
+  };
+  const abort = () => {
+    near.abort();
+    return false;
+  };
+  expect(await stayed({})).toBe(60_000);
+  expect(await stayed({ isStopAsked: () => true })).toBe(0);
+  expect(await stayed({ isStopAsked: after(3, () => true) })).toBe(3_000);
+  const stops = { ...STOPS, near: near.signal };
+  expect(await stayed({ stops, isStopAsked: after(2, abort) })).toBe(2_000);
+  expect(await stayed({ stops })).toBe(0);
 });
 
 test('says how a driver interrupts the command', async () => {

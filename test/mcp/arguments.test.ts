@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Context } from '../../src/context.ts';
+import { argvOf } from '../../src/mcp/arguments.ts';
+import type { Tool } from '../../src/mcp/tools.ts';
 import { createSandboxWorld, type SandboxWorld } from '../support/run-cli.ts';
 import { HARDWARE, IMAGE, OFFER } from '../support/sandbox-ids.ts';
 import { budget, openAgent, statusesIn, waitingClock } from './agent.ts';
@@ -62,6 +65,64 @@ const NAMES = [
   '-',
   'a\u0007b',
 ];
+
+const NONE = { flag: undefined, required: false, takes: 'one', holds: 'text', schema: {} } as const;
+const TOOL = {
+  words: ['jobs', 'try'],
+  parameters: [
+    { ...NONE, name: 'name' },
+    { ...NONE, name: 'words', takes: 'several' },
+    { ...NONE, name: 'force', flag: '--force', takes: 'nothing' },
+    { ...NONE, name: 'wait', flag: '--wait', takes: 'optional' },
+    { ...NONE, name: 'count', flag: '--count' },
+    { ...NONE, name: 'port', flag: '--port', takes: 'several' },
+    { ...NONE, name: 'env', flag: '--env', takes: 'several', holds: 'variable' },
+    { ...NONE, name: 'sync', flag: '--sync', holds: 'path' },
+    { ...NONE, name: 'fetch', flag: '--fetch', takes: 'several', holds: 'fetch' },
+    { ...NONE, name: 'rescue', flag: '--rescue', takes: 'several', holds: 'rescue' },
+    { ...NONE, name: 'on', flag: '--on', holds: 'instance' },
+  ],
+} as unknown as Tool;
+
+test.each<[Record<string, unknown>, string[] | string]>([
+  [{}, []],
+  [{ words: ['-x', '--'], name: '--yes' }, ['--', '--yes', '-x', '--']],
+  [{ force: true, wait: true }, ['--force', '--wait']],
+  [{ force: false, wait: false }, []],
+  [{ wait: 'ssh' }, ['--wait=ssh']],
+  [{ wait: 3 }, ['--wait=3']],
+  [{ count: 0 }, ['--count=0']],
+  [{ count: '' }, ['--count=']],
+  [{ port: [80, '443'] }, ['--port=80', '--port=443']],
+  [{ port: '80' }, ['--port=80']],
+  [{ env: ['A=', 'B=x=y'] }, ['--env=A=', '--env=B=x=y']],
+  [{ sync: 'src', on: 'box' }, ['--sync=src', '--on=box']],
+  [{ fetch: ['/etc/passwd:got', 'a:b:c'] }, ['--fetch=/etc/passwd:got', '--fetch=a:b:c']],
+  [{ rescue: ['/etc:got'] }, ['--rescue=/etc:got']],
+  [{ force: 'true' }, '"force" must be true or false'],
+  [{ force: 1 }, '"force" must be true or false'],
+  [{ wait: ['ssh'] }, '"wait" must be a string'],
+  [{ count: true }, '"count" must be a string'],
+  [{ count: Number.NaN }, '"count" must be a string'],
+  [{ port: true }, '"port" must be a list of strings'],
+  [{ port: [80, null] }, '"port" must be a list of strings'],
+  [{ env: ['A'] }, '"env" must be KEY=VALUE'],
+  [{ rescue: ['out:'] }, '"rescue" must be REMOTE:LOCAL'],
+  [{ rescue: ['out:/x'] }, 'rescue "/x": must be below HERE'],
+  [{ fetch: ['/out:/x'] }, 'fetch "/x": must be below HERE'],
+  [{ fetch: ['out:-'] }, 'fetch "-": must be a path'],
+  [{ sync: '..' }, 'sync "..": must be below HERE'],
+  [{ sync: '-' }, 'sync "-": must be a path'],
+])('turns the arguments %j into %j', async (given, expected) => {
+  const folders = async () => ({ config: '/none/config', state: '/none/state' });
+  const made = argvOf(TOOL, given, ['--added'], undefined, { folders } as unknown as Context);
+  const argv = await made.catch(({ message }) => message.replace(process.cwd(), 'HERE'));
+  if (typeof expected === 'string') return expect(argv).toBe(expected);
+  const [flags, words] = expected[0] === '--' ? [[], expected.slice(1)] : [expected, []];
+  expect(argv).toEqual([
+    ...['jobs', 'try', ...flags, '--added', '--json', '--no-input', '--', ...words],
+  ]);
+});
 
 describe('what an agent may touch', () => {
   test('refuses to terminate what the session did not rent', async () => {

@@ -59,7 +59,12 @@ test('lists the tools, but rents nothing, while the account is unknown', async (
   expect(world.service.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   respond();
   expect((await made).map(({ isError }) => isError).sort()).toEqual([false, true]);
-  expect(await agent.purse()).toMatchObject({ committed: '89.90' });
+  const rented = { id: expect.any(String), name: expect.stringMatching(/^(one|two)$/) };
+  const at = expect.stringMatching(/^2026-01-15T1\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(await agent.purse()).toEqual({
+    ...{ max_cost: '100.00', committed: '89.90', left: '10.10', max_instances: null },
+    ...{ instances: [{ ...rented, ends_at: at }], unknown_requests: [], ends_at: at },
+  });
   await agent.end();
 });
 

@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { shellLine } from '../../src/output/shell-line.ts';
 import { hostBlock, hostEntries } from '../../src/ssh/hosts/ssh-config.ts';
-import { probeArgv, scpArgv, sshArgv, tunnelArgv } from '../../src/ssh/ssh-argv.ts';
+import {
+  batchSsh,
+  configWord,
+  probeArgv,
+  scpArgv,
+  sshArgv,
+  tunnelArgv,
+} from '../../src/ssh/ssh-argv.ts';
 import { knownSshEndpoint, sshCommand, sshEndpoint } from '../../src/watch/ssh-endpoint.ts';
 import { needs, programAt } from '../support/needs.ts';
 import { anyText, fc, runs } from '../support/random.ts';
@@ -101,6 +108,115 @@ describe('an SSH endpoint from the service', () => {
       { numRuns: runs(20_000) },
     );
     expect(entered).toBeGreaterThan(100);
+  });
+
+  test("puts the user's options first and gpucloud's last", () => {
+    const endpoint = { id: 'ID', host: '2001:db8::5', port: 22022, user: 'ann' };
+    const ssh = {
+      knownHosts: '/a b/known_hosts',
+      identity: '/keys/100%',
+      proxy: 'nc',
+      options: ['User=eve', 'Port=1'],
+      words: ['-4', '-v'],
+    };
+    const copying = { sources: ['-a', 'b'], target: '-c' } as const;
+    const lines = [
+      sshArgv(endpoint, ssh, { command: [] }),
+      sshArgv(endpoint, ssh, { command: ['ls', '-l'], tty: true }),
+      scpArgv(endpoint, ssh, { ...copying, from: 'here', recursive: true }),
+      scpArgv(endpoint, SSH, { ...copying, from: 'instance', preserve: true }),
+      tunnelArgv(endpoint, SSH, { local: 8080, remote: 80 }),
+      probeArgv(endpoint, SSH),
+      batchSsh(endpoint, ssh).words,
+    ].map((words) => shellLine(words, 'linux').replaceAll(' -o ', '\n  -o '));
+    const { user, host } = batchSsh(endpoint, ssh);
+    expect([user, host]).toEqual(['ann', '2001:db8::5']);
+    expect(lines.join('\n')).toMatchInlineSnapshot(`
+      "ssh -4 -v
+        -o User=eve
+        -o Port=1 -i /keys/100%%
+        -o IdentitiesOnly=yes
+        -o ProxyCommand=nc
+        -o HostKeyAlias=ID
+        -o 'UserKnownHostsFile="/a b/known_hosts"'
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no -p 22022 -- ann@2001:db8::5
+      ssh -4 -v
+        -o User=eve
+        -o Port=1 -i /keys/100%%
+        -o IdentitiesOnly=yes
+        -o ProxyCommand=nc
+        -o HostKeyAlias=ID
+        -o 'UserKnownHostsFile="/a b/known_hosts"'
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no -t -p 22022 -- ann@2001:db8::5 ls -l
+      scp -4 -v
+        -o User=eve
+        -o Port=1 -i /keys/100%%
+        -o IdentitiesOnly=yes
+        -o ProxyCommand=nc
+        -o HostKeyAlias=ID
+        -o 'UserKnownHostsFile="/a b/known_hosts"'
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no -r -P 22022 -- ./-a b 'ann@[2001:db8::5]:-c'
+      scp
+        -o HostKeyAlias=ID
+        -o UserKnownHostsFile=/state/ssh/known_hosts
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no -p -P 22022 -- 'ann@[2001:db8::5]:-a' 'ann@[2001:db8::5]:b' ./-c
+      ssh
+        -o HostKeyAlias=ID
+        -o UserKnownHostsFile=/state/ssh/known_hosts
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no
+        -o ControlMaster=no
+        -o ControlPath=none
+        -o ExitOnForwardFailure=yes
+        -o ServerAliveInterval=15
+        -o ServerAliveCountMax=3 -N -L 127.0.0.1:8080:localhost:80 -p 22022 -- ann@2001:db8::5
+      ssh
+        -o BatchMode=yes
+        -o ConnectTimeout=5
+        -o ControlMaster=no
+        -o ControlPath=none
+        -o ClearAllForwardings=yes -N
+        -o HostKeyAlias=ID
+        -o UserKnownHostsFile=/state/ssh/known_hosts
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no
+        -o ForwardAgent=no
+        -o ForwardX11=no -p 22022 -- ann@2001:db8::5
+      ssh
+        -o BatchMode=yes
+        -o ConnectTimeout=15
+        -o LogLevel=ERROR
+        -o ControlMaster=no
+        -o ControlPath=none
+        -o ServerAliveInterval=15
+        -o ServerAliveCountMax=3
+        -o ClearAllForwardings=yes -T -4 -v
+        -o User=eve
+        -o Port=1 -i /keys/100%%
+        -o IdentitiesOnly=yes
+        -o ProxyCommand=nc
+        -o HostKeyAlias=ID
+        -o 'UserKnownHostsFile="/a b/known_hosts"'
+        -o StrictHostKeyChecking=accept-new
+        -o CheckHostIP=no
+        -o ForwardAgent=no
+        -o ForwardX11=no -p 22022"
+    `);
+  });
+
+  test.each([
+    ['/a/b-1.%h', '/a/b-1.%%h'],
+    ['C:\\keys\\a', 'C:/keys/a'],
+    ['/a b', '"/a b"'],
+    ["/a'b", '"/a\'b"'],
+    ['/a#b', '"/a#b"'],
+    ['', '""'],
+  ])("writes %j as a word of ssh's configuration", (path, word) => {
+    expect(configWord(path)).toBe(word);
   });
 
   test('rejects an invalid SSH endpoint with a one-line message', () => {

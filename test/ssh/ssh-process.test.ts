@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startSsh } from '../../src/ssh/ssh-process.ts';
+import { notStarted, startSsh, troubleIn } from '../../src/ssh/ssh-process.ts';
 
 test('ssh is heard line by line, however its output arrives', async () => {
   const heard: string[] = [];
@@ -55,4 +55,37 @@ test.each([
     {},
   );
   expect((await ssh.ended).output).toBe(` x ${line}\n`);
+});
+
+test.each([
+  [
+    'ENOENT',
+    'ssh is not on PATH: gpucloud connects with OpenSSH.',
+    'install an OpenSSH client (openssh-client on Debian and Ubuntu, an optional feature on Windows); check it: gpucloud\ufdd0 doctor',
+  ],
+  ['EACCES', 'Could not start ssh (EACCES).', undefined],
+])('says why ssh does not start: %s', (code, message, hint) => {
+  const cause = Object.assign(new Error('spawn'), { code });
+  const fault = notStarted('ssh', cause);
+  expect([fault.failure, fault.message, fault.hint]).toEqual(['refused', message, hint]);
+  expect(fault.cause).toBe(cause);
+});
+
+test.each([
+  ['hostKey', 'x\nHost key verification failed.\nPermission denied (publickey).'],
+  ['hostKey', '@@@\n@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @'],
+  ['keys', 'root@a: Permission denied (publickey).\nConnection closed by 192.0.2.1'],
+  ['keys', 'Received disconnect: Too many authentication failures'],
+  ['unreachable', 'ssh: connect to host a port 22: Connection refused'],
+  ['unreachable', 'ssh: connect to host a port 22: Connection timed out'],
+  ['unreachable', 'ssh: connect to host a port 22: No route to host'],
+  ['unreachable', 'connect to host a port 22: Network is unreachable'],
+  ['unreachable', 'ssh: Could not resolve hostname a: Name or service not known'],
+  ['unreachable', 'kex_exchange_identification: read: Connection reset by peer'],
+  ['unreachable', 'Connection closed by 192.0.2.1 port 22'],
+  [undefined, 'my Host key verification failed'],
+  [undefined, 'Permission denied'],
+  [undefined, ''],
+])('finds the trouble %s in %j', (trouble, output) => {
+  expect(troubleIn(output)).toBe(trouble);
 });

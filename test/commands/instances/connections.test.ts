@@ -166,6 +166,8 @@ describe('link patterns in instances endpoints', () => {
     ['http://{{ip}}:{{port}}/', 'http://1.2.3.4:80/'],
     ['http://${ip}/', 'http://1.2.3.4/'],
     ['http://{{ ip }}/', 'http://1.2.3.4/'],
+    ['{host} {ip_address} {Port} {address}', undefined],
+    ['{host} {ip_address} {Port}', '1.2.3.4 1.2.3.4 80'],
     ['http://{IP}/?t={KEY}', 'http://1.2.3.4/?t=a%20b%26c'],
     ['?t={{secrets.KEY}}&n={secret.n}', '?t=a%20b%26c&n=5'],
     ['plain', 'plain'],

@@ -221,6 +221,9 @@ describe('instances ssh', () => {
       expect(stderr).toContain(`Can't connect to trainer: the instance is ${status}.`);
       expect(stderr).toContain(hint);
     }
+    const { stderr } = await run(world, 'scp', `${ID}:a`, '.', '--json');
+    const { retryable, resource } = JSON.parse(stderr).error;
+    expect([retryable, resource]).toEqual([/^(PROVISION|START)ING$/.test(status), ID]);
     expect(await started(world)).toEqual([]);
   });
 

@@ -161,7 +161,12 @@ describe('run at the deadline of an instance with --rescue', needs('POSIX'), () 
     world.advance(59 * MINUTE);
     const { code, stderr } = await end();
     expect(code, stderr).toBe(7);
-    expect(stderr).toContain(`${NAME} was not terminated, since its --rescue paths are not copied`);
+    expect(stderr).toMatch(
+      new RegExp(
+        `^error: ${NAME} was not terminated, since its --rescue paths are not copied \\(.+\\): .+ It bills until you terminate it\\.$`,
+        'm',
+      ),
+    );
     expect(stderr).toContain(
       `hint: copy them: gpucloud instances rescue ${NEW}; then terminate it: gpucloud instances terminate ${NEW}\n`,
     );

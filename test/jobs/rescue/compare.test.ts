@@ -17,7 +17,7 @@ const HASH = 'a'.repeat(64);
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
 /** Compares with an instance that sends these lines. */
-function compareWith(lines: Iterable<string>) {
+function compareWith(lines: Iterable<string>, signal = new AbortController().signal) {
   function* bytes() {
     for (const line of lines) yield Buffer.from(line);
   }
@@ -27,9 +27,21 @@ function compareWith(lines: Iterable<string>) {
     stdout.destroy();
   }
   const shell = { start: async () => running } as unknown as Parameters<typeof compare>[1]['shell'];
-  const { signal } = new AbortController();
   return compare({ remote: 'out', local: join(folder, 'out') }, { shell, signal });
 }
+
+test('reads no file after an interrupt', async () => {
+  const reason = new Error('Interrupted.');
+  let checks = 0;
+  const throwIfAborted = () => {
+    checks += 1;
+    // The list itself is whole.
+    if (checks > 1) throw reason;
+  };
+  const signal = { throwIfAborted } as AbortSignal;
+  const lines = ['gpucloud-run hashes\n', `${EMPTY}  ./a\n`, 'gpucloud-run hashed\n'];
+  await expect(compareWith(lines, signal)).rejects.toBe(reason);
+});
 
 test('rejects names that would fill the memory', async () => {
   function* endless() {

@@ -372,6 +372,8 @@ test('instances rescue stores what it copied of each path', needs('ssh'), async 
   const absolute = `${join(world.there(NEW), 'out')}:${world.local('other')}`;
   expect((await world.gpucloud(['instances', 'rescue', 'box', absolute])).code).toBe(0);
   expect(readFileSync(world.local('other/a'), 'utf8')).toBe('result\n');
+  rmSync(join(world.there(NEW), 'out', 'a'));
+  expect((await world.gpucloud(['instances', 'rescue', 'box'])).code).toBe(125);
 });
 
 test.each<[string, () => unknown]>([
