@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Foot, Live, Output, OutputSettings, View } from '../../src/output/output.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
+import { turns } from '../support/until.ts';
 import { createEmulator, type Emulator } from './emulator.ts';
+
 import { clock, Page } from './world.ts';
 
 interface Row {
@@ -172,7 +174,8 @@ describe('a live view', () => {
     await live.draw(table(rows('ACTIVE')), foot('now'));
     const before = emulator.writes.length;
     emulator.resize(40, 9);
-    await live.refresh();
+    // Nobody asks for a frame.
+    await turns();
     const written = emulator.writes.slice(before).join('');
     expect(written).toContain('box-0  ACTIVE');
     expect(written).toContain('now');

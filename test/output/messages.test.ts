@@ -137,6 +137,21 @@ describe('a spinner', () => {
     expect(stderr.text).toBe('');
   });
 
+  it('draws nothing if the work ends while the spinner loads, or after an earlier spinner', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr);
+    messages.progress('Reading').done();
+    await turns();
+    expect(stderr.text).toBe('');
+    const progress = messages.progress('Creating');
+    await until(() => stderr.text.includes('Creating'));
+    progress.done();
+    const before = stderr.text;
+    messages.progress('Reading').done();
+    await turns();
+    expect(stderr.text).toBe(before);
+  });
+
   it('shows each task of a spinner on its own line, and can start again', async () => {
     const stderr = new Screen({ columns: 80 });
     const messages = messagesOn(stderr);
