@@ -146,10 +146,11 @@ describe('a spinner', () => {
     const progress = messages.progress('Creating');
     await until(() => stderr.text.includes('Creating'));
     progress.done();
+    const moves = vi.spyOn(stderr, 'cursorTo');
     const before = stderr.text;
     messages.progress('Reading').done();
     await turns();
-    expect(stderr.text).toBe(before);
+    expect({ text: stderr.text, moves: moves.mock.calls }).toEqual({ text: before, moves: [] });
   });
 
   it('shows each task of a spinner on its own line, and can start again', async () => {

@@ -1,4 +1,4 @@
-import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -140,4 +140,30 @@ test.each<[string, (file: string) => unknown, number | undefined, unknown[]]>([
   const modes = [folder, file].map((path) => (statSync(path).mode & 0o777).toString(8));
   if (expected !== all) expect(modes).toEqual(['700', '600']);
   expect(readdirSync(folder)).toEqual(['code']);
+});
+
+test('adds the code of new modules to the stored code, each aligned for V8', async () => {
+  const file = join(await temporaryFolder(), 'code');
+  const stored: [number, string][] = [
+    [7, 'a'.repeat(8)],
+    [40, 'b'.repeat(24)],
+  ];
+  const table = JSON.stringify(stored.map(([number, code]) => [number, code.length]));
+  writeFileSync(file, `${table}\n${stored.map(([, code]) => code).join('')}`, { mode: 0o600 });
+  const cache = openCodeCache(file, 'x.js', UID);
+  cache.compile(3, HALF);
+  cache.save();
+  const [, line = '', codes = ''] = /^(.*?)\n(.*)$/s.exec(readFileSync(file, 'latin1')) ?? [];
+  const added = codes.length - 32;
+  expect(JSON.parse(line)).toEqual([
+    [7, 8],
+    [40, 24],
+    [3, added],
+  ]);
+  expect({ start: (line.length + 1) % 8, padding: /[^ ] {0,7}$/.test(line) }).toEqual({
+    start: 0,
+    padding: true,
+  });
+  expect(codes.slice(0, 32)).toBe('a'.repeat(8) + 'b'.repeat(24));
+  expect(added).toBeGreaterThan(100);
 });
