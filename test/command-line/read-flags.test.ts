@@ -29,4 +29,7 @@ test.each([
   [2, ['a', '-y', 'b', '-y'], []],
 ])('stops after %d words', (words, read, rest) => {
   expect(readFlags(['a', '-y', 'b', '-y'], options, words)).toEqual([read, rest]);
+  // A bare dash is a word.
+  const dashes = (list: readonly string[]) => list.map((word) => (word === 'a' ? '-' : word));
+  expect(readFlags(['-', '-y', 'b', '-y'], options, words)).toEqual([dashes(read), dashes(rest)]);
 });
