@@ -103,6 +103,12 @@ describe('a change', () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );
+    const csv = (header: boolean) =>
+      printed([[{ id: 'a', status: '=1' }], [a]], {
+        ...{ query: '[].{s: status}', format: 'csv', csvSafe: true, header },
+      });
+    expect(await csv(true)).toBe('s\n"\'=1"\ns\nACTIVE\n');
+    expect(await csv(false)).toBe('"\'=1"\nACTIVE\n');
     const one = [[b], [b], [{ ...b, status: 'ACTIVE' }]];
     expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
   });
