@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBundle } from '../../src/start/bundle.ts';
 import { commandOf, openCodeCache } from '../../src/start/code-cache.ts';
+import { start } from '../../src/start/executable.ts';
 import { type Body, runModules } from '../../src/start/modules.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 
@@ -104,6 +105,19 @@ test.each([
   ['', 'gpucloud'],
 ])('stores the code of `gpucloud %s` as %s', (line, name) => {
   expect(commandOf(line.split(' '))).toBe(name);
+});
+
+test.each([
+  [['--ask-keyring'], 'keyring'],
+  [['--ask-keyring', 'x'], 'program'],
+  [['--version', 'x'], 'program'],
+  [['status'], 'program'],
+  [[], 'program'],
+])('starts the executable with %j: %s', (argv, expected) => {
+  const started: string[] = [];
+  const modules: Body[] = [(require) => started.push(`program${require('x:y').toString()}`)];
+  start({ modules, node: () => '', keyring: () => void started.push('keyring') }, argv);
+  expect(started).toEqual([expected]);
 });
 
 const UID = process.geteuid?.() ?? 0;
