@@ -47,6 +47,7 @@ describe('bash', () => {
     ['gpucloud a ', ['a', '']],
     ['gpucloud a\\ b "c d" \'e\\\' ""x', ['a b', 'c d', 'e\\', 'x']],
     ['gpucloud a\\', ['a\\']],
+    ['gpucloud a\\b', ['ab']],
     ['gpucloud "" x', ['', 'x']],
     ['gpucloud', []],
   ])('splits the line %j', (line, words) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Known } from '../../src/journal/index.ts';
 import type { AccountInstance } from '../../src/json-results/money.ts';
-import type { AccountReading } from '../../src/money/account.ts';
+import { type AccountReading, readArchived } from '../../src/money/account.ts';
 import { checksOf } from '../../src/money/audit.ts';
 import { type Exact, reservedBalance } from '../../src/money/exact.ts';
 import { lookAt } from '../../src/money/findings.ts';
@@ -155,4 +155,14 @@ test('does not compare the held funds if only the second reading of instances wo
   expect(reservedBalance(exact, lookAt(READING), NOTHING)).toMatchObject({
     message: 'The instances were unreadable during the check. Run the audit again.',
   });
+});
+
+test('reads the 100 instances that were seen last, and counts the others', async () => {
+  const many = Array.from({ length: 102 }, (_, n) => ({ id: `i-${n}`, last: { seen_at: at(n) } }));
+  const known = [{ id: 'unseen' }, ...many] as never;
+  const api = { instances: { get: async (id: string) => ({ id }) } } as never;
+  const { read, left } = await readArchived(known, api, {});
+  const ids = read.map(({ known, reading }) => [known.id, reading.kind]);
+  const newest = many.slice(2).reverse();
+  expect({ ids, left }).toEqual({ ids: newest.map(({ id }) => [id, 'there']), left: 3 });
 });

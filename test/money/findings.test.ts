@@ -61,12 +61,14 @@ test.each([
 });
 
 const GIB = 2 ** 30;
+/** A character longer than findings show. */
+const LONG_NAME = 'd'.repeat(41);
 const FULL = 'of its 100 GB. The service raises its size and price when more data is stored';
 
 test.each([
-  ['IN_USE', `${96.9 * GIB}`, 100, [`Drive data uses 96 % ${FULL}`]],
-  ['AVAILABLE', `${95 * GIB}`, 100, [`Drive data uses 95 % ${FULL}`]],
-  ['IN_USE', `${120 * GIB}`, 100, [`Drive data uses 120 % ${FULL}`]],
+  ['IN_USE', `${96.9 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 96 % ${FULL}`]],
+  ['AVAILABLE', `${95 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 95 % ${FULL}`]],
+  ['IN_USE', `${120 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 120 % ${FULL}`]],
   ['IN_USE', `${94.9 * GIB}`, 100, []],
   ['SUSPENDED', `${96 * GIB}`, 100, []],
   ['DELETED', `${96 * GIB}`, 100, []],
@@ -78,7 +80,7 @@ test.each([
   'reports a drive that is about to grow: %s with %s bytes of %s GB',
   (status, used_bytes, size_gb, expected) => {
     const bills = status !== 'DELETED';
-    const drive = { id: 'd-1', name: 'data', status, bills, used_bytes, size_gb };
+    const drive = { id: 'd-1', name: LONG_NAME, status, bills, used_bytes, size_gb };
     expect(messages('drive_full', { drives: [drive as AccountDrive] })).toEqual(expected);
   },
 );
@@ -432,8 +434,8 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a drive in ERROR',
-    { drives: [drive('ERROR'), drive('AVAILABLE')] },
-    'drive_error d-1: Drive data is in ERROR and still billing > drives get d-1',
+    { drives: [drive('ERROR', LONG_NAME), drive('AVAILABLE')] },
+    'drive_error d-1: Drive ddddddddddddddddddddddddddddddddddddddd… is in ERROR and still billing > drives get d-1',
   ],
   [
     'a drive without a name',
@@ -447,8 +449,8 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a failed instance',
-    { instances: [instance({ status: 'ERROR', failure_reason: 'no hardware' })] },
-    'instance_error i-1: trainer is in ERROR (no hardware) and may be billing > instances terminate trainer',
+    { instances: [instance({ status: 'ERROR', failure_reason: 'n'.repeat(81) })] },
+    `instance_error i-1: trainer is in ERROR (${'n'.repeat(79)}…) and may be billing > instances terminate trainer`,
   ],
   [
     'an unknown price',

@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
+import { withStop } from '../../src/output/messages.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { manualClock } from '../support/clock.ts';
@@ -10,6 +11,17 @@ import { clock, Page, Screen } from './world.ts';
 function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
   return createMessages({ stderr, clock, colour: false, env: {}, ...options });
 }
+
+it.each([
+  ['a', 'a.'],
+  ['a.', 'a.'],
+  ['a!', 'a!'],
+  ['a?', 'a?'],
+  ['a. b', 'a. b.'],
+  ['', '.'],
+])('ends the message %j as %j', (message, ended) => {
+  expect(withStop(message)).toBe(ended);
+});
 
 describe('createMessages', () => {
   it('prints one line per message without control characters, and a prefix for warnings', () => {

@@ -104,13 +104,13 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
   ],
   [
     'a search',
-    (prompts) => prompts.choose('Offer?', [...rows(12), { name: 'another', value: 12 }]),
+    (prompts) => prompts.choose('Offer?', [...rows(10), { name: 'another', value: 10 }]),
     [
       ['', `? Offer?\n${FIRST}\n\n${SEARCH}`],
-      ['12', `? Offer? 12\n❯ offer-12  12 GB\n  another\n\n${SEARCH}`],
-      [ENTER, '✔ Offer? offer-12'],
+      ['10', `? Offer? 10\n❯ offer-10  10 GB\n  another\n\n${SEARCH}`],
+      [ENTER, '✔ Offer? offer-10'],
     ],
-    11,
+    9,
   ],
   [
     'several choices',
