@@ -134,3 +134,22 @@ test('stops a write for which nothing reads, for the reason of the stop', async 
   expect(await written).toBe(reason);
   expect(sink.ended).toBe(true);
 });
+
+test.each<[string | undefined, boolean]>([
+  ['EPIPE', true],
+  ['ECONNRESET', true],
+  ['ERR_STREAM_DESTROYED', true],
+  ['ERR_STREAM_WRITE_AFTER_END', true],
+  ['ENOSPC', false],
+  [undefined, false],
+])('takes the error %s for a reader that is gone: %s', async (code, isGone) => {
+  const broken = new Writable({
+    write: (_chunk, _encoding, done) => done(Object.assign(new Error('broken'), { code })),
+  });
+  const sink = createSink(() => broken);
+  const outcome = await sink.write('a').catch((error: Error) => error.message);
+  expect(outcome).toBe(isGone ? undefined : 'could not write the result: broken');
+  // Later writes do and say the same.
+  expect(await sink.write('b').catch((error: Error) => error.message)).toBe(outcome);
+  expect(sink.ended).toBe(true);
+});
