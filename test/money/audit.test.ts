@@ -5,7 +5,7 @@ import type { Known } from '../../src/journal/index.ts';
 import type { AccountInstance } from '../../src/json-results/money.ts';
 import { type AccountReading, readArchived } from '../../src/money/account.ts';
 import { checksOf } from '../../src/money/audit.ts';
-import { type Exact, reservedBalance } from '../../src/money/exact.ts';
+import { type Exact, readExact, reservedBalance } from '../../src/money/exact.ts';
 import { lookAt } from '../../src/money/findings.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
@@ -165,4 +165,25 @@ test('reads the 100 instances that were seen last, and counts the others', async
   const ids = read.map(({ known, reading }) => [known.id, reading.kind]);
   const newest = many.slice(2).reverse();
   expect({ ids, left }).toEqual({ ids: newest.map(({ id }) => [id, 'there']), left: 3 });
+});
+
+test('sends the own name once, within the time of the other requests', async () => {
+  const seen: unknown[] = [];
+  const api = (name: string | null) =>
+    ({
+      users: {
+        me: async () => ({ id: 'u', name }),
+        async update(fields: object, options: { signal?: unknown; onSending(): void }) {
+          seen.push(fields, options.signal);
+          options.onSending();
+          options.onSending();
+        },
+      },
+    }) as never;
+  const { signal } = new AbortController();
+  const read = (name: string | null) => readExact(READING, api(name), {} as never, { signal });
+  expect(await read('Anna')).toMatchObject({ message: 'The update of the profile failed.' });
+  expect(seen).toEqual([{ name: 'Anna' }, signal]);
+  expect([await read(null), await read(' ')]).toEqual(['nameless', 'nameless']);
+  expect(seen).toHaveLength(2);
 });

@@ -115,7 +115,7 @@ test.each([
   [[], 'program'],
 ])('starts the executable with %j: %s', (argv, expected) => {
   const started: string[] = [];
-  const modules: Body[] = [(require) => started.push(`program${require('x:y').toString()}`)];
+  const modules: Body[] = [(require) => started.push(`program${require('x:y')}`)];
   start({ modules, node: () => '', keyring: () => void started.push('keyring') }, argv);
   expect(started).toEqual([expected]);
 });
