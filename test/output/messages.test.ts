@@ -39,6 +39,12 @@ describe('createMessages', () => {
     expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
   });
 
+  it('does not indent the further lines of a note', () => {
+    const stderr = new Page({ columns: 10 });
+    messagesOn(stderr).note('one two three');
+    expect(stderr.text).toBe('one two\nthree\n');
+  });
+
   it("prints a warning's prefix in yellow", () => {
     const stderr = new Page({ columns: 80 });
     messagesOn(stderr, { colour: true }).warn('price', 'low');
@@ -80,6 +86,7 @@ describe('createMessages', () => {
     messages.warn('price', 'high');
     messages.warn('price', 'high');
     expect({ text: stderr.text, lines: held.lines }).toEqual({ text, lines });
+    held.release();
     held.release();
     messages.note('later');
     expect(stderr.text).toBe(`${'warning: high\n'.repeat(times)}later\n`);
