@@ -159,7 +159,7 @@ describe('times for people', () => {
     'March 1 2026',
     '2026-13-01T00:00:00Z',
     'x2026-03-01T00:00:00Z',
-    '12026-03-01T00:00:00Z',
+    '+012026-03-01T00:00:00Z',
     '',
   ])('returns undefined for %j, which is not a time', (text) => {
     expect(instant(text)).toBeUndefined();
