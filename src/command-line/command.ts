@@ -178,10 +178,11 @@ class StrictCommand extends Command {
       ? before.split(/=(.*)/s, 2)
       : [this.given[at - 2], before];
     const option = flag.startsWith('-') ? lastOption(flag, this.options) : undefined;
+    if (value === '') return undefined;
     const whole = `${value} ${extra}`;
     if (option?.required) return accepts(option, whole) ? shellLine([flag, whole]) : undefined;
     const argument = this.registeredArguments.at(-1);
-    const isLast = value !== '' && value === this.args[this.registeredArguments.length - 1];
+    const isLast = value === this.args[this.registeredArguments.length - 1];
     return isLast && argument && accepts(argument, whole) ? shellLine([whole]) : undefined;
   }
 

@@ -72,7 +72,7 @@ function bashReply(answer: Answer, typed: string, { raw, quote }: TypedLine, rep
   // A wrapper, such as bash-completion's for sudo, passes "=" or ":" as a word of its own.
   const part = /^[=:]$/.test(replaced) ? '' : replaced;
   const lead = raw.endsWith(part) ? raw.slice(0, raw.length - part.length) : '';
-  const kept = splitLine(lead, '\\').words[0]?.length ?? 0;
+  const kept = splitLine(lead, '\\').words[0]?.length;
   const lines = beginning(answer, typed).map(({ value }) => {
     const text = value.slice(kept);
     return quote === '' ? text.replace(/[^\w./:=,@%+\p{L}\p{M}\p{N}-]/gu, '\\$&') : text;

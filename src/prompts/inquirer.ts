@@ -220,8 +220,7 @@ function withoutColours(
   terminal: Writable & { isTTY?: boolean; columns?: number },
 ): Writable & { columns?: number } {
   const colourless = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Buffer, _encoding, done) {
+    write(chunk: Buffer, _encoding, done) {
       terminal.write(String(chunk).replace(COLOURS, ''), done);
     },
   });

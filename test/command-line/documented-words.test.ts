@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteUndocumented, typesOf } from '../../src/command-line/documented-words.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -47,4 +48,35 @@ test.each([
     requests: [],
     error: { message: `Unknown status "${word}".`, hint },
   });
+});
+
+const TYPES = ['STATUS_CHANGE', 'BILLING', 'ERROR'];
+const MUST = 'must be one or more of status_change, billing, error, separated by commas';
+
+test.each([
+  ['status-change,Billing', ['OTHER', 'STATUS_CHANGE', 'BILLING']],
+  ['other, error,error', ['OTHER', 'ERROR']],
+  ['new_type', ['OTHER', 'NEW_TYPE']],
+  ['biling', 'Unknown type "biling". did you mean billing?'],
+  ['a b', `--type "a b": ${MUST}`],
+  ['x'.repeat(41), `--type "${'x'.repeat(41)}": ${MUST}`],
+  ['error,', '--type "error,": must be a comma-separated list without empty items'],
+])('reads the types %j after another', (text, expected) => {
+  const read = () => {
+    try {
+      return typesOf(TYPES)(text, ['OTHER']);
+    } catch (error) {
+      const { message, hint } = error as { message: string; hint?: string };
+      return [message, hint].filter((part) => part !== undefined).join(' ');
+    }
+  };
+  expect(read()).toEqual(expected);
+});
+
+test('notes only undocumented types', () => {
+  const notes: string[] = [];
+  const context = { err: { note: (text: string) => notes.push(text) } } as never;
+  noteUndocumented(['BILLING', 'ERROR'], TYPES, context);
+  noteUndocumented(['NEW', 'BILLING', 'OTHER'], TYPES, context);
+  expect(notes).toEqual(['Sending an undocumented type: NEW, OTHER.']);
 });

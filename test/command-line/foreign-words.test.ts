@@ -167,6 +167,33 @@ test('names the help for a flag that is like no other', async () => {
   );
 });
 
+const LISTS = (what: string, path = '') => `"gpucloud${path} --help" lists the ${what}`;
+
+test.each([
+  ['instances lst', "unknown command 'lst'", 'did you mean one of list, ls?'],
+  ['profiles moov', "unknown command 'moov'", 'did you mean move?'],
+  ['statsu', "unknown command 'statsu'", 'did you mean status?'],
+  ['-- --insta', "unknown command '--insta'", LISTS('commands')],
+  ['instances -- --list', "unknown command '--list'", LISTS('commands', ' instances')],
+  ['instances list --col id', "unknown option '--col'", 'did you mean --columns or --color?'],
+  ['instances list --colmns id', "unknown option '--colmns'", 'did you mean --columns?'],
+  ['instances list -z', "unknown option '-z'", LISTS('options', ' instances list')],
+  ['ssh-keys get', 'missing argument: key', 'usage: gpucloud ssh-keys get <key...>'],
+  ['catalog add offer', 'missing argument: id', 'usage: gpucloud catalog add <kind> <id>'],
+  ['drives create box --size', "option '--size <size>' argument missing", undefined],
+])('says what was meant by %s', async (line, message, hint) => {
+  const end = hint === undefined ? '' : `hint: ${hint}\n`;
+  expect(await refused(line.split(' '))).toBe(`error: ${message}\n${end}`);
+});
+
+test.each([
+  [{}, '\u001b[1mUsage:\u001b[22m gpucloud me get|show [options]\n'],
+  [{ NO_COLOR: '1' }, 'Usage: gpucloud me get|show [options]\n'],
+])('colours the help on a terminal with %j', async (env, first) => {
+  const { stdout } = await world.cli(['me', 'get', '--help'], { terminal: true, env });
+  expect(stdout.slice(0, first.length)).toBe(first);
+});
+
 test("explains docker's -it, which is -i t", async () => {
   for (const argv of [
     ['instances', 'ssh', '-it', 'box', 'bash'],
@@ -245,6 +272,17 @@ test.each([
     ['instances', 'create', '--offer', 'RTX', '4090'],
     'error: NAME "4090": must be 3 to 50 letters (a-z), digits or hyphens, start with a letter and not end with a hyphen\n' +
       "hint: a value with a space needs quotes: --offer 'RTX 4090'\n",
+  ],
+  [
+    ['instances', 'create', 'box', '--offer', 'RTX', '4090', '4090'],
+    'error: too many arguments: "4090"\n' +
+      "hint: a value with a space needs quotes: --offer 'RTX 4090'\n",
+  ],
+  // The flag before the extra word is itself a value.
+  [
+    ['instances', 'create', 'box', '--offer', '--image', 'x'],
+    'error: too many arguments: "x"\n' +
+      'hint: usage: gpucloud instances create [name]; for example: gpucloud instances create\n',
   ],
   [
     ['drives', 'update', 'my', 'data', '--size', '1TB'],

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { newProgram, readFlags } from '../../src/command-line/command.ts';
+import { checkedAddress, commaList, oneName } from '../../src/command-line/parse.ts';
 
 const { options } = newProgram('x')
   .option('-o, --output <format>')
@@ -29,4 +30,48 @@ test.each([
   [2, ['a', '-y', 'b', '-y'], []],
 ])('stops after %d words', (words, read, rest) => {
   expect(readFlags(['a', '-y', 'b', '-y'], options, words)).toEqual([read, rest]);
+  // A bare dash is a word.
+  const dashes = (list: readonly string[]) => list.map((word) => (word === 'a' ? '-' : word));
+  expect(readFlags(['-', '-y', 'b', '-y'], options, words)).toEqual([dashes(read), dashes(rest)]);
+});
+
+const refused = { ok: false, rule: 'must be an address' } as const;
+const address = (text: string) => checkedAddress('--base-url', text, () => refused);
+
+test.each<[string, () => unknown, unknown]>([
+  ['an address', () => address('x'), '--base-url "x": must be an address'],
+  ...['u:p@x', 'x?key', 'x#key'].map((text): [string, () => unknown, unknown] => [
+    `the address ${text}`,
+    () => address(text),
+    '--base-url: must be an address (value hidden)',
+  ]),
+  [
+    '81 characters',
+    () => address('x'.repeat(81)),
+    `--base-url "${'x'.repeat(80)}…": must be an address`,
+  ],
+  [
+    '80 characters',
+    () => address('x'.repeat(80)),
+    `--base-url "${'x'.repeat(80)}": must be an address`,
+  ],
+  ['two names', () => oneName('DRIVE', 'a', 'b'), 'DRIVE "a" and --name "b" differ; use one'],
+  ['the same name', () => oneName('DRIVE', 'a', 'a'), 'a'],
+  ['a name in a flag', () => oneName('DRIVE', undefined, 'b'), 'b'],
+  ['no name', () => oneName('DRIVE', undefined, undefined), undefined],
+  ['a list', () => commaList('--columns')('a, b,c '), ['a', 'b', 'c']],
+  [
+    'an empty item',
+    () => commaList('--columns')('a,,b'),
+    '--columns "a,,b": must be a comma-separated list without empty items',
+  ],
+])('reads %s', (_what, read, expected) => {
+  const outcome = () => {
+    try {
+      return read();
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  expect(outcome()).toEqual(expected);
 });

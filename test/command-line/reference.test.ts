@@ -40,6 +40,19 @@ describe('the generated reference', () => {
     ).toEqual([]);
   });
 
+  test('describes all facts of a command, an argument and a flag', () => {
+    const { global_flags, commands, groups } = reference;
+    const some = ['drives create', 'instances scp', 'instances wait', 'ssh-keys add'];
+    const lines = [
+      ...groups,
+      ...global_flags,
+      ...commands
+        .filter(({ command }) => some.includes(command))
+        .flatMap(({ arguments: args, flags, ...command }) => [command, ...args, ...flags]),
+    ];
+    expect(lines.map((line) => JSON.stringify(line)).join('\n')).toMatchSnapshot();
+  });
+
   test('includes the generated reference in the package', () => {
     const { man, files } = JSON.parse(textOf('package.json'));
     expect(man, STALE).toEqual(manPages(reference));

@@ -262,3 +262,15 @@ describe('a command that changes instances', () => {
     expect(JSON.parse(stdout)).toMatchObject({ name: 'one' });
   });
 });
+
+test('shows a person several resources as a table, and one with its details', async () => {
+  for (const name of ['data', 'other'])
+    await world.cli(['drives', 'create', name, '--size', '10', '-y']);
+  for (const names of [['data'], ['data', 'other']]) {
+    const { stdout } = await world.cli(['drives', 'get', ...names, '--no-color'], {
+      terminal: true,
+    });
+    const words = stripVTControlCharacters(stdout).split(/\s+/);
+    expect(names.filter((name) => words.includes(name))).toEqual(names);
+  }
+});

@@ -218,6 +218,15 @@ describe('drives, SSH keys and templates', () => {
   );
 });
 
+test('offers the good names of a damaged file', async () => {
+  const file = join(world.home, 'state', 'cache', 'names', '-env', 'template.json');
+  await mkdir(dirname(file), { recursive: true });
+  const names = [null, 'x', { id: 'a', name: 'b', state: 'c' }, { id: 'd', name: 'e' }];
+  await writeFile(file, JSON.stringify(names));
+  await chmod(file, 0o600);
+  expect(await offered('templates get')).toEqual(['b:c']);
+});
+
 describe('names with unusual characters', () => {
   test.each(HOSTILE)('offers the ID instead of the name %j', (name) => {
     expect(candidates('drive', [{ id: 'drive-1', name, state: 'AVAILABLE' }])).toEqual([

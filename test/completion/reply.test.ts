@@ -18,6 +18,7 @@ describe('bash', () => {
     ['gpucloud drives get "my d', '"my d', 'my data', 'my data'],
     ['gpucloud drives get a:', '', 'a:b', 'b'],
     ['gpucloud drives get a:b', 'a:b', 'a:bc', 'a:bc'],
+    ['gpucloud drives get a:my\\ d', 'my\\ d', 'a:my data', 'my\\ data'],
     ['gpucloud drives get me@h', '@h', 'me@home', '@home'],
     ['gpucloud drives get a(', 'a(', 'a(b)', 'a\\(b\\)'],
     ['gpucloud drives get Д', 'Д', 'Диск (2)', 'Диск\\ \\(2\\)'],
@@ -46,6 +47,7 @@ describe('bash', () => {
     ['gpucloud a ', ['a', '']],
     ['gpucloud a\\ b "c d" \'e\\\' ""x', ['a b', 'c d', 'e\\', 'x']],
     ['gpucloud a\\', ['a\\']],
+    ['gpucloud a\\b', ['ab']],
     ['gpucloud "" x', ['', 'x']],
     ['gpucloud', []],
   ])('splits the line %j', (line, words) => {

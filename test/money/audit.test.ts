@@ -3,9 +3,9 @@ import { expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import type { Known } from '../../src/journal/index.ts';
 import type { AccountInstance } from '../../src/json-results/money.ts';
-import type { AccountReading } from '../../src/money/account.ts';
+import { type AccountReading, readArchived } from '../../src/money/account.ts';
 import { checksOf } from '../../src/money/audit.ts';
-import { type Exact, reservedBalance } from '../../src/money/exact.ts';
+import { type Exact, readExact, reservedBalance } from '../../src/money/exact.ts';
 import { lookAt } from '../../src/money/findings.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00.000Z');
@@ -23,7 +23,7 @@ test.each([10, 12])(
   'runs each check of an account of which little can be read (%i groups)',
   (count) => {
     const look = lookAt({ ...READING, faults: count > 10 ? [] : [UNREAD] });
-    const [none, some] = [new Big(0), new Big('5')];
+    const [none, some] = [new Big(0), new Big('0.5')];
     const groups = Array.from({ length: count }, (_, n) => {
       return { description: `d${n}`, amount: new Big(n + 1), count: 1 };
     });
@@ -50,6 +50,54 @@ test.each([10, 12])(
     expect(checks).toMatchSnapshot();
   },
 );
+
+const CHARGES = {
+  ...{ from: NOW - 86_400_000, to: NOW, charged: new Big('2'), refunded: new Big(0) },
+  ...{ atMost: new Big('3'), late: new Big(0), unexplained: new Big(0), maybeDrives: new Big(0) },
+  ...{ groups: [], unclear: [] },
+};
+const FEE = { description: 'fee', amount: new Big('2'), count: 1 };
+const faultsOf = (...parts: ('profile' | 'drives' | 'transactions')[]) =>
+  parts.map((part) => ({ part, error: new CliError('refused', `No ${part}.`) }));
+
+const COULD_NOT = 'Could not check the charges for unknown instances';
+const EXPLAINED =
+  '2.00 ₽ was charged in the last 24 h. Known instances and drives explain up to 3.00 ₽.';
+
+test.each<[string, object | undefined, ReturnType<typeof faultsOf>, string[]]>([
+  [
+    'of unread parts',
+    undefined,
+    faultsOf('profile', 'drives', 'transactions'),
+    ['unknown', 'No drives.'],
+  ],
+  [
+    'with an unread profile',
+    undefined,
+    faultsOf('profile'),
+    ['unknown', `${COULD_NOT} (a price is missing, or the history is too long or unsorted).`],
+  ],
+  [
+    'of an unknown type',
+    { unclear: [FEE] },
+    faultsOf('drives'),
+    ['unknown', `${COULD_NOT}: 1 payment has an undocumented type.`, '1 charge of 2.00 ₽: "fee"'],
+  ],
+  ['that are explained', {}, [], ['ok', EXPLAINED]],
+  [
+    'that are late',
+    { late: new Big('0.5') },
+    [],
+    ['ok', `${EXPLAINED} This includes 0.50 ₽ charged within a day after a termination.`],
+  ],
+])('checks charges %s', (_what, more, faults, expected) => {
+  const look = lookAt({ ...READING, charges: more && { ...CHARGES, ...more }, faults });
+  const [found] = checksOf({
+    ...{ look, known: NOTHING, openPrices: [], ended: { read: [], left: 0 }, keys: [] },
+    exact: undefined,
+  }).slice(-1);
+  expect([found?.result, found?.message, ...(found?.evidence ?? [])]).toEqual(expected);
+});
 
 const NAMES = { id: 'i-1', name: 'box', status: 'ACTIVE', price_per_hour_snapshot: '2' };
 const changed = (fields: object) => ({ ...NAMES, ...fields }) as AccountInstance;
@@ -107,4 +155,35 @@ test('does not compare the held funds if only the second reading of instances wo
   expect(reservedBalance(exact, lookAt(READING), NOTHING)).toMatchObject({
     message: 'The instances were unreadable during the check. Run the audit again.',
   });
+});
+
+test('reads the 100 instances that were seen last, and counts the others', async () => {
+  const many = Array.from({ length: 102 }, (_, n) => ({ id: `i-${n}`, last: { seen_at: at(n) } }));
+  const known = [{ id: 'unseen' }, ...many] as never;
+  const api = { instances: { get: async (id: string) => ({ id }) } } as never;
+  const { read, left } = await readArchived(known, api, {});
+  const ids = read.map(({ known, reading }) => [known.id, reading.kind]);
+  const newest = many.slice(2).reverse();
+  expect({ ids, left }).toEqual({ ids: newest.map(({ id }) => [id, 'there']), left: 3 });
+});
+
+test('sends the own name once, within the time of the other requests', async () => {
+  const seen: unknown[] = [];
+  const api = (name: string | null) =>
+    ({
+      users: {
+        me: async () => ({ id: 'u', name }),
+        async update(fields: object, options: { signal?: unknown; onSending(): void }) {
+          seen.push(fields, options.signal);
+          options.onSending();
+          options.onSending();
+        },
+      },
+    }) as never;
+  const { signal } = new AbortController();
+  const read = (name: string | null) => readExact(READING, api(name), {} as never, { signal });
+  expect(await read('Anna')).toMatchObject({ message: 'The update of the profile failed.' });
+  expect(seen).toEqual([{ name: 'Anna' }, signal]);
+  expect([await read(null), await read(' ')]).toEqual(['nameless', 'nameless']);
+  expect(seen).toHaveLength(2);
 });

@@ -5,10 +5,13 @@ import {
   archivedCharge,
   type Chargeable,
   checkCharges,
+  driveCharge,
+  instanceCharge,
   isChanged,
   unreadableCharge,
   type Window,
   windowsOf,
+  withoutVerdict,
 } from '../../src/money/charges.ts';
 import { fc } from '../support/random.ts';
 
@@ -124,17 +127,6 @@ describe('checkCharges', () => {
 });
 
 const TIME = new Date(NOW).toISOString();
-test.each([
-  ['TERMINATED', false, NOW],
-  ['TERMINATED', true, NOW],
-  ['ACTIVE', false, NOW],
-  ['ACTIVE', true, undefined],
-])('ends the charges of an archived %s instance, unread %s, at %s', (status, isUnread, to) => {
-  const last = { id: 'i', name: 'box', status, seen_at: TIME, version: 2 } as const;
-  const unread = { kind: 'unread', fault: new CliError('refused', 'No.') } as const;
-  expect(archivedCharge(last, isUnread ? unread : undefined).to).toBe(to);
-});
-
 test('finds the first unreadable charge in a window', () => {
   const found = [
     ...[{}, { type: 'REFUND' }, { type: 'DEPOSIT' }, { amount: '1' }, { status: 'PENDING' }],
@@ -167,4 +159,135 @@ test.each([
   const ago = (hours: number) => new Date(NOW - hours * HOUR).toISOString();
   const drive = { created_at: ago(created === 0 ? 1000 : created), updated_at: ago(updated) };
   expect(isChanged({ id: 'd', ...drive }, NOW)).toBe(changed);
+});
+
+const hours = (count: number) => NOW + count * HOUR;
+const iso = (count: number) => new Date(hours(count)).toISOString();
+/** What a row of the list says, and what may be charged for it. */
+const INSTANCE = {
+  ...{ id: 'i', name: 'box', price_per_hour_snapshot: '2', ends_at: null, unread: false },
+  ...{ created_at: iso(-9), last_billed_at: iso(-1) },
+} as const;
+const LIFE = { kind: 'instance', price: '2', from: hours(-9) } as const;
+
+test.each<[string, object, object]>([
+  ['a running one', { status: 'ACTIVE' }, { to: undefined, billedAt: hours(-1) }],
+  [
+    'a terminating one',
+    { status: 'TERMINATING', terminated_at: iso(-2) },
+    { to: undefined, billedAt: hours(-1) },
+  ],
+  [
+    'a terminated one',
+    { status: 'TERMINATED', terminated_at: iso(-2), last_seen_at: iso(-1) },
+    { to: hours(-2), billedAt: hours(-1) },
+  ],
+  [
+    'one without an end',
+    { status: 'TERMINATED', last_seen_at: iso(-1) },
+    { to: undefined, billedAt: hours(-1) },
+  ],
+  [
+    'one that is gone',
+    { status: 'GONE', terminated_at: iso(-2), last_seen_at: iso(-3) },
+    { to: hours(-3), billedAt: undefined },
+  ],
+  ['one that was never seen', { status: 'GONE' }, { to: -Infinity, billedAt: undefined }],
+  [
+    'an unread one',
+    { status: 'TERMINATED', unread: true, terminated_at: iso(-2) },
+    { to: undefined, billedAt: undefined },
+  ],
+])('takes the life of an instance from its row: %s', (_what, row, charge) => {
+  expect(instanceCharge({ ...INSTANCE, ...row } as never)).toEqual({ ...LIFE, ...charge });
+});
+
+const there = (fields: object) =>
+  ({ kind: 'there', instance: { ...INSTANCE, ...fields } }) as never;
+const unread = { kind: 'unread', fault: new CliError('refused', 'No.') } as never;
+const gone = { kind: 'gone' } as never;
+test.each<[string, object, undefined, object]>([
+  [
+    'not read again',
+    { status: 'TERMINATED', terminated_at: iso(-4) },
+    undefined,
+    { to: hours(-4) },
+  ],
+  ['last seen', { status: 'ACTIVE' }, undefined, { to: hours(-3) }],
+  ['never seen', { status: 'ACTIVE', seen_at: null }, undefined, { to: -Infinity }],
+  ['gone', { status: 'ACTIVE' }, gone, { to: hours(-3) }],
+  ['unread', { status: 'ACTIVE' }, unread, { to: undefined }],
+  ['unread, terminated', { status: 'TERMINATED' }, unread, { to: hours(-3) }],
+  [
+    'running again',
+    { status: 'TERMINATED' },
+    there({ status: 'ACTIVE' }),
+    { to: undefined, billedAt: hours(-1) },
+  ],
+  [
+    'ended now',
+    { status: 'ACTIVE' },
+    there({ status: 'TERMINATED', terminated_at: iso(-2) }),
+    { to: hours(-2), billedAt: hours(-1) },
+  ],
+  [
+    'ended at an unknown time',
+    { status: 'TERMINATED', terminated_at: iso(-4) },
+    there({ status: 'TERMINATED' }),
+    { to: hours(-4), billedAt: hours(-1) },
+  ],
+  [
+    'ended since it was seen',
+    { status: 'ACTIVE' },
+    there({ status: 'TERMINATED' }),
+    { to: hours(-3), billedAt: hours(-1) },
+  ],
+])(
+  'takes the life of an archived instance from its last reading: %s',
+  (_what, last, reading, charge) => {
+    const seen = { ...INSTANCE, last_billed_at: iso(-5), seen_at: iso(-3), version: 2, ...last };
+    expect(archivedCharge(seen as never, reading)).toEqual({
+      ...LIFE,
+      billedAt: undefined,
+      ...charge,
+    });
+  },
+);
+
+test('compares all charges of a window, in groups, with the known resources', () => {
+  const entry = (type: string, amount: string, more: object = {}) => ({
+    ...{ id: 'e', type, amount, status: 'COMPLETED', created_at: iso(-1) },
+    ...more,
+  });
+  const drive = driveCharge({ id: 'd', price_per_hour: '0.001', created_at: iso(-1) });
+  expect(drive).toEqual({ kind: 'drive', price: '0.001', from: hours(-1), to: undefined });
+  const known: Chargeable[] = [
+    drive,
+    { kind: 'instance', price: '2', from: hours(-2), to: undefined },
+    { kind: 'instance', price: '0.001', from: 0, to: hours(-30) },
+  ];
+  const charge = (amount: string, description?: string) =>
+    entry('USAGE_CHARGE', amount, { description });
+  const checked = checkCharges(WINDOW, known, [
+    ...[charge('2', 'box'), charge('5', 'odd'), charge('4', 'odd'), charge('4', 'odd')],
+    ...[charge('2', 'box'), charge('2.0'), charge('9', 'odd'), entry('REFUND', '3.5')],
+    ...[entry('FEE', '1'), entry('FEE', '1'), entry('FEE', '1', { direction: 'INCOMING' })],
+    ...[entry('USAGE_CHARGE', '7', { status: 'PENDING' }), entry('BONUS', '50')],
+    ...[entry('USAGE_CHARGE', '8', { created_at: iso(-24) })],
+    ...[entry('USAGE_CHARGE', '8', { created_at: iso(0.1) })],
+  ]);
+  const group = (description: string, amount: string, count: number) => {
+    return { description, amount, count };
+  };
+  const expected = {
+    ...{ ...WINDOW, charged: '24.5', refunded: '3.5', atMost: '6.02', late: '0.01' },
+    ...{ unexplained: '18.48', maybeDrives: '0', unclear: [group('FEE', '1', 2)] },
+    groups: [
+      ...[group('odd', '9', 1), group('odd', '4', 2), group('odd', '5', 1)],
+      ...[group('box', '2', 2), group('', '2', 1)],
+    ],
+  };
+  expect(JSON.parse(JSON.stringify(checked))).toEqual(expected);
+  const unjudged = { ...expected, unexplained: '0', maybeDrives: '18.48' };
+  expect(checked && JSON.parse(JSON.stringify(withoutVerdict(checked)))).toEqual(unjudged);
 });

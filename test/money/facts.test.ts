@@ -1,6 +1,17 @@
 import { expect, test } from 'vitest';
+import { CliError } from '../../src/errors.ts';
 import type { AccountReading } from '../../src/money/account.ts';
-import { burnJson, moneyFacts, runwayJson } from '../../src/money/facts.ts';
+import {
+  burnJson,
+  chargedText,
+  chargesJson,
+  groupText,
+  moneyFacts,
+  runwayJson,
+  unexplainedText,
+  whyUnchecked,
+} from '../../src/money/facts.ts';
+import { findingsOf, lookAt } from '../../src/money/findings.ts';
 import { zero } from '../../src/rules/money.ts';
 
 const HOUR = 3_600_000;
@@ -75,4 +86,92 @@ test('returns the burn rate per hour, day and month, and what it does not count'
     instances_per_hour: '1.00',
     drives_per_hour: null,
   });
+});
+
+const amount = (text: string) => zero().plus(text);
+const CHARGES = {
+  ...{ from: 0, to: 24 * HOUR, charged: amount('9.001'), refunded: zero() },
+  ...{ atMost: amount('7'), late: amount('1'), unexplained: zero(), maybeDrives: zero() },
+  ...{ groups: [], unclear: [] },
+};
+const group = (count: number, description = 'fee') => ({ description, count, amount: amount('2') });
+const JSON_OF = {
+  ...{ from: '1970-01-01T00:00:00.000Z', to: '1970-01-02T00:00:00.000Z', charged: '9.001' },
+  ...{ refunded: '0.00', explained_at_most: '7.00', unexplained: '0.00' },
+};
+const COULD_NOT = 'Could not check the charges for unknown instances';
+
+test.each([
+  [
+    'unread',
+    undefined,
+    `${COULD_NOT} (a price is missing, or the history is too long or unsorted)`,
+    null,
+  ],
+  ['all explained', {}, undefined, JSON_OF],
+  [
+    'some unexplained',
+    { unexplained: amount('0.001') },
+    undefined,
+    { ...JSON_OF, unexplained: '0.001' },
+  ],
+  [
+    'some maybe of a drive',
+    { maybeDrives: amount('0.5'), unclear: [group(1)] },
+    `${COULD_NOT}: 9.001 ₽ was charged in the last 24 h, known instances and drives cost at most 7.00 ₽, and a drive changed in the last 24 h (the service does not show its earlier price)`,
+    null,
+  ],
+  [
+    'one of an unknown type',
+    { unclear: [group(1)] },
+    `${COULD_NOT}: 1 payment has an undocumented type`,
+    JSON_OF,
+  ],
+  [
+    'some of unknown types',
+    { unclear: [group(1), group(2)] },
+    `${COULD_NOT}: 3 payments have an undocumented type`,
+    JSON_OF,
+  ],
+  [
+    'some unexplained, some of an unknown type',
+    { unexplained: amount('1'), unclear: [group(1)] },
+    undefined,
+    { ...JSON_OF, unexplained: '1.00' },
+  ],
+])('says why charges cannot be checked: %s', (_what, more, why, json) => {
+  const charges = more && { ...CHARGES, ...more };
+  expect({ why: whyUnchecked(charges), json: chargesJson(charges) }).toEqual({ why, json });
+});
+
+test('describes charges and groups of them', () => {
+  const window = { ...CHARGES, to: 90 * 60_000 + 999, refunded: amount('0.5') };
+  expect([
+    chargedText(CHARGES),
+    chargedText(window),
+    unexplainedText(CHARGES),
+    groupText(group(1, '')),
+    groupText(group(2, 'x'.repeat(81))),
+  ]).toEqual([
+    '9.001 ₽ was charged in the last 24 h',
+    '9.001 ₽ was charged in the last 1 h 30 min after refunds of 0.50 ₽',
+    'Something unknown may be billing: 9.001 ₽ was charged in the last 24 h, but known instances and drives cost at most 7.00 ₽',
+    '1 charge of 2.00 ₽: no description',
+    `2 charges of 2.00 ₽: "${'x'.repeat(79)}…"`,
+  ]);
+});
+
+test('finds unchecked charges unless an unread part has its own finding', () => {
+  const faults = [{ part: 'drives', error: new CliError('refused', 'No.') }] as const;
+  const counts = [undefined, CHARGES, { ...CHARGES, maybeDrives: amount('0.5') }].flatMap(
+    (charges) =>
+      [[], faults].map((faults) => {
+        const found = findingsOf(lookAt({ ...reading, charges, faults }), 'charges_unchecked');
+        return found.map(
+          ({ message }) =>
+            message === `${whyUnchecked(charges)}, so something unknown may be billing`,
+        );
+      }),
+  );
+  expect(counts).toEqual([[true], [], [], [], [true], [true]]);
 });

@@ -61,12 +61,14 @@ test.each([
 });
 
 const GIB = 2 ** 30;
+/** A character longer than findings show. */
+const LONG_NAME = 'd'.repeat(41);
 const FULL = 'of its 100 GB. The service raises its size and price when more data is stored';
 
 test.each([
-  ['IN_USE', `${96.9 * GIB}`, 100, [`Drive data uses 96 % ${FULL}`]],
-  ['AVAILABLE', `${95 * GIB}`, 100, [`Drive data uses 95 % ${FULL}`]],
-  ['IN_USE', `${120 * GIB}`, 100, [`Drive data uses 120 % ${FULL}`]],
+  ['IN_USE', `${96.9 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 96 % ${FULL}`]],
+  ['AVAILABLE', `${95 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 95 % ${FULL}`]],
+  ['IN_USE', `${120 * GIB}`, 100, [`Drive ${LONG_NAME.slice(0, -2)}… uses 120 % ${FULL}`]],
   ['IN_USE', `${94.9 * GIB}`, 100, []],
   ['SUSPENDED', `${96 * GIB}`, 100, []],
   ['DELETED', `${96 * GIB}`, 100, []],
@@ -78,7 +80,7 @@ test.each([
   'reports a drive that is about to grow: %s with %s bytes of %s GB',
   (status, used_bytes, size_gb, expected) => {
     const bills = status !== 'DELETED';
-    const drive = { id: 'd-1', name: 'data', status, bills, used_bytes, size_gb };
+    const drive = { id: 'd-1', name: LONG_NAME, status, bills, used_bytes, size_gb };
     expect(messages('drive_full', { drives: [drive as AccountDrive] })).toEqual(expected);
   },
 );
@@ -138,6 +140,9 @@ const JOBS_ARMED = { ...NOTHING_ARMED, job: armed };
 const ALL_ARMED = { deadline: armed, idle: armed, job: armed, rescue: armed };
 const UNFOLLOWED =
   'job_unfollowed i-1: The job of trainer, started 3 h ago, may have ended while its instance bills: nothing on this computer follows it. To check > jobs list';
+const NOTHING = (what: string, id = 'i-1') =>
+  `deadline_unenforced ${id}: Nothing on this computer ${what}: not scheduled > instances reap --install`;
+const late = { isArmed: true, reason: 'it is late' } as const;
 const other = (next: readonly string[] | undefined): Look['others'][number] => ({
   scope: { service: 'https://a/v1', account: 'acc' },
   names: ['x'],
@@ -227,6 +232,50 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
     'a failing copy with a message of 80 characters',
     { instances: [instance({ rescue_failing: 'x'.repeat(80) })] },
     `rescue_failing i-1: Could not copy the --rescue paths of trainer (${'x'.repeat(80)}). To copy them > instances rescue trainer`,
+  ],
+  [
+    'a failing copy with a longer message',
+    { instances: [instance({ rescue_failing: 'x'.repeat(81) })] },
+    `rescue_failing i-1: Could not copy the --rescue paths of trainer (${'x'.repeat(79)}…). To copy them > instances rescue trainer`,
+  ],
+  [
+    'a job and a copy that a schedule of an older version leaves out',
+    {
+      instances: [instance({ rescue: ['/x'] }), instance({ id: 'i-2', name: 'other' })],
+      jobs: [job({ id: 'i-2', name: 'other' }), job({ id: 'i-9', name: 'old' })],
+      enforcement: { ...ALL_ARMED, job: unarmed, rescue: unarmed },
+    },
+    NOTHING('finishes the job of other', 'i-2'),
+    NOTHING('copies the --rescue paths of trainer'),
+    UNFOLLOWED.replace('i-1', 'i-2').replace('trainer', 'other'),
+  ],
+  [
+    'an idle rule that a schedule of an older version leaves out',
+    {
+      instances: [instance({ if_idle_seconds: 600 })],
+      enforcement: { ...ALL_ARMED, idle: unarmed },
+    },
+    NOTHING('enforces the idle rule of trainer'),
+  ],
+  [
+    'deadlines, idle rules and copies without any schedule',
+    {
+      instances: [
+        instance({ ends_at: hoursOn(1), rescue: ['/x'] }),
+        instance({ id: 'i-2', if_idle_seconds: 600 }),
+        instance({ id: 'i-3' }),
+      ],
+      enforcement: NOTHING_ARMED,
+    },
+    NOTHING('enforces the deadline of trainer and 1 more'),
+  ],
+  [
+    'a deadline with a schedule that is late',
+    {
+      instances: [instance({ ends_at: hoursOn(1) })],
+      enforcement: { deadline: late, idle: late, job: late, rescue: late },
+    },
+    'deadline_doubtful i-1: The deadline of trainer may not be enforced in time: it is late > instances reap --status',
   ],
   [
     'a job that nothing follows',
@@ -385,8 +434,8 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a drive in ERROR',
-    { drives: [drive('ERROR'), drive('AVAILABLE')] },
-    'drive_error d-1: Drive data is in ERROR and still billing > drives get d-1',
+    { drives: [drive('ERROR', LONG_NAME), drive('AVAILABLE')] },
+    'drive_error d-1: Drive ddddddddddddddddddddddddddddddddddddddd… is in ERROR and still billing > drives get d-1',
   ],
   [
     'a drive without a name',
@@ -400,8 +449,8 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
   ],
   [
     'a failed instance',
-    { instances: [instance({ status: 'ERROR', failure_reason: 'no hardware' })] },
-    'instance_error i-1: trainer is in ERROR (no hardware) and may be billing > instances terminate trainer',
+    { instances: [instance({ status: 'ERROR', failure_reason: 'n'.repeat(81) })] },
+    `instance_error i-1: trainer is in ERROR (${'n'.repeat(79)}…) and may be billing > instances terminate trainer`,
   ],
   [
     'an unknown price',
@@ -432,4 +481,18 @@ test.each<[string, Partial<Look>, ...found: string[]]>([
       `${code} ${resource}: ${message}${next === null ? '' : ` > ${next.join(' ')}`}`,
   );
   expect(lines).toEqual(found);
+});
+
+test('shows the evidence of a deadline, a copy and a long time', () => {
+  const row = instance({
+    ...{ ends_at: hoursOn(-1), age_seconds: 25 * HOUR, rescue_failing: 'disk full' },
+  });
+  const look = { ...lookAt(reading), instances: [row, { ...row, id: 'i-2', ends_at: null }] };
+  const found = findingsOf(look).filter(({ evidence }) => evidence !== undefined);
+  expect(found.map(({ code, row, evidence }) => `${code} ${row?.id}: ${evidence}`)).toEqual([
+    'deadline_passed i-1: trainer (i-1), ACTIVE, 1.00 ₽ per hour, 1 h past its deadline',
+    'rescue_failing i-1: trainer (i-1), ACTIVE, 1.00 ₽ per hour, disk full',
+    'rescue_failing i-2: trainer (i-2), ACTIVE, 1.00 ₽ per hour, disk full',
+    'running_long i-2: trainer (i-2), ACTIVE, 1.00 ₽ per hour, rented 1 day 1 h ago',
+  ]);
 });

@@ -149,6 +149,9 @@ describe('the account of an instance', () => {
     const first = entry('USAGE_CHARGE', '1');
     expect(areBooked(payments, [first])).toBe(false);
     expect(areBooked(payments, [first, entry('USAGE_CHARGE', '1', 1)])).toBe(true);
+    // Of two that fit, the first payment has the first.
+    const later = payments.map((payment, at) => ({ ...payment, at: START + at * 60_000 }));
+    expect(areBooked(later, [entry('USAGE_CHARGE', '1', -1), first])).toBe(true);
   });
 });
 

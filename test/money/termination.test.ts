@@ -42,6 +42,12 @@ test.each([
   expect([await termination(context).question(targets), ...notes]).toMatchSnapshot();
 });
 
+test('asks about one instance without a drive, and about instances of a list', async () => {
+  const { question } = termination(contextOf({ 'i-2': null }).context);
+  expect(await question(targets.slice(1, 2))).toBe('Terminate box-i-2 (i-2) and its disk?');
+  expect(await question([])).toBe('Terminate the instances listed on stdin?');
+});
+
 const NOW = { id: 'd-1', name: 'now', price_per_hour: '1.5' };
 test.each<[string, (readonly object[])?]>([
   ['can', [NOW, { id: 'd-2', name: null, status: 'DELETED' }]],

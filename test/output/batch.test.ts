@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createBatch } from '../../src/output/formats/batch.ts';
+import type { Format } from '../../src/output/output.ts';
 import type { Sink } from '../../src/output/sink.ts';
+import { outputOn, Page } from './world.ts';
 
 const FULL = 60 * 1024;
 const LONG = 'x'.repeat(FULL - 1);
@@ -27,4 +29,37 @@ test.each([
   }
   await batch.finish();
   expect(writes).toEqual(written);
+});
+
+test.each<[Format, boolean, string[]]>([
+  ['json', false, ['[\n  {\n    "id": "a"\n  },\n  {\n    "id": "b"\n  }\n]\n']],
+  ['yaml', false, ['- id: a\n- id: b\n']],
+  ['yaml', true, ['- id: a\n', '- id: b\n']],
+  ['jsonl', false, ['{"id":"a"}\n', '{"id":"b"}\n']],
+  ['csv', true, ['id\n', 'a\n', 'b\n']],
+  ['id', false, ['a\n', 'b\n']],
+])('writes rows that arrive slowly in %s (live: %s)', async (format, live, expected) => {
+  const writes: string[] = [];
+  class Recorder extends Page {
+    override _write(...[chunk, encoding, done]: Parameters<Page['_write']>): void {
+      if (chunk !== '') writes.push(String(chunk));
+      super._write(chunk, encoding, done);
+    }
+  }
+  async function* slow() {
+    for (const id of ['a', 'b']) {
+      await setImmediate();
+      await setImmediate();
+      yield { id };
+    }
+    await setImmediate();
+    await setImmediate();
+  }
+  const view = {
+    columns: [{ id: 'id', header: 'ID', value: ({ id }: { id: string }) => id }],
+    id: ({ id }: { id: string }) => id,
+    empty: 'None.',
+  };
+  await outputOn(new Recorder(), { format }).list(slow(), view, { live });
+  expect(writes).toEqual(expected);
 });

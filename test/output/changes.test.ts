@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { OutputSettings, View } from '../../src/output/output.ts';
-import { clock, Page } from './world.ts';
+import { inZone } from '../support/in-zone.ts';
+import { clock, Page, written } from './world.ts';
 
 interface Row {
   id: string | null;
@@ -102,8 +103,29 @@ describe('a change', () => {
     expect(await printed(READINGS, { query: '[].status' })).toBe(
       '"ACTIVE"\n"CREATING"\n"ACTIVE"\n"ACTIVE"\n"ACTIVE"\n',
     );
+    const csv = (header: boolean) =>
+      printed([[{ id: 'a', status: '=1' }], [a]], {
+        ...{ query: '[].{s: status}', format: 'csv', csvSafe: true, header },
+      });
+    expect(await csv(true)).toBe('s\n"\'=1"\ns\nACTIVE\n');
+    expect(await csv(false)).toBe('"\'=1"\nACTIVE\n');
     const one = [[b], [b], [{ ...b, status: 'ACTIVE' }]];
     expect(await printed(one, { query: 'status', format: 'tsv' }, true)).toBe('CREATING\nACTIVE\n');
+  });
+
+  test('prints clock times in a terminal, where the ages of old lines would be wrong', async () => {
+    const since: View<Row> = {
+      ...view,
+      columns: [{ id: 'since', header: 'SINCE', kind: 'time', value: (row) => row.updated_at }],
+    };
+    const row = { ...a, updated_at: '2026-03-01T11:57:00Z' };
+    async function* happening() {
+      yield [row];
+    }
+    const live = await written({}, (out) => out.changes(happening(), since), { columns: 40 });
+    expect(live).toMatchObject({ stdout: inZone('SINCE\n2026-03-01 11:57:00\n'), notes: [] });
+    const once = await written({}, (out) => out.list([row], since), { columns: 40 });
+    expect(once.stdout).toBe('SINCE\n3 min ago\n');
   });
 
   test('rejects --sort with changes', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { View } from '../../src/output/output.ts';
+import type { Format, View } from '../../src/output/output.ts';
 import { inZone } from '../support/in-zone.ts';
 import { type Instance, instances, streamed, view, written } from './world.ts';
 
@@ -114,6 +114,23 @@ describe('a single result', () => {
     const own: View<Instance> = { ...view, json: (row) => ({ only: row.name }) };
     const { stdout } = await written({ format: 'jsonl' }, (out) => out.item(first, own));
     expect(stdout).toBe('{"only":"trainer"}\n');
+  });
+
+  it.each<[Format, string]>([
+    ['jsonl', '{"id":"a1b2"}\n'],
+    ...(['table', 'json', 'yaml', 'csv', 'tsv', 'id'] as const).map((format): [Format, string] => [
+      format,
+      '{\n  "id": "a1b2"\n}\n',
+    ]),
+  ])('prints a document in %s', async (format, text) => {
+    const document: View<{ id: string }> = {
+      columns: [],
+      isDocument: true,
+      id: () => null,
+      empty: '',
+    };
+    const { stdout } = await written({ format }, (out) => out.item({ id: 'a1b2' }, document));
+    expect(stdout).toBe(text);
   });
 
   it('prints a yaml mapping, a csv row, or its ID with -q', async () => {

@@ -10,7 +10,7 @@ import {
   rawText,
   shownCell,
 } from '../../src/output/table/kinds.ts';
-import { instant, local, relative } from '../../src/output/time.ts';
+import { inSeconds, instant, local, relative } from '../../src/output/time.ts';
 import { inZone } from '../support/in-zone.ts';
 import { NOW } from './world.ts';
 
@@ -154,12 +154,16 @@ describe('times for people', () => {
     },
   );
 
-  it.each(['2026', 'March 1 2026', '2026-13-01T00:00:00Z', ''])(
-    'returns undefined for %j, which is not a time',
-    (text) => {
-      expect(instant(text)).toBeUndefined();
-    },
-  );
+  it.each([
+    '2026',
+    'March 1 2026',
+    '2026-13-01T00:00:00Z',
+    'x2026-03-01T00:00:00Z',
+    '+012026-03-01T00:00:00Z',
+    '',
+  ])('returns undefined for %j, which is not a time', (text) => {
+    expect(instant(text)).toBeUndefined();
+  });
 });
 
 test.each<[Kind, Record<string, readonly Cell[]>]>([
@@ -208,4 +212,13 @@ test.each([
   ['FAIL', 'red'],
 ])('colours the check %s %s', (mark, colour) => {
   expect(checkColour(mark)).toBe(colour);
+});
+
+test.each([
+  [0, '0 s'],
+  [1, '1 s'],
+  [1000, '1 s'],
+  [1001, '2 s'],
+])('rounds %d ms up to %s', (milliseconds, text) => {
+  expect(inSeconds(milliseconds)).toBe(text);
 });

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { createOutput } from '../../src/output/index.ts';
 import type { Foot, Live, Output, OutputSettings, View } from '../../src/output/output.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
+import { turns } from '../support/until.ts';
 import { createEmulator, type Emulator } from './emulator.ts';
+
 import { clock, Page } from './world.ts';
 
 interface Row {
@@ -172,7 +174,8 @@ describe('a live view', () => {
     await live.draw(table(rows('ACTIVE')), foot('now'));
     const before = emulator.writes.length;
     emulator.resize(40, 9);
-    await live.refresh();
+    // Nobody asks for a frame.
+    await turns();
     const written = emulator.writes.slice(before).join('');
     expect(written).toContain('box-0  ACTIVE');
     expect(written).toContain('now');
@@ -200,8 +203,14 @@ describe('a live view', () => {
   });
 
   test.each([
-    ['the rows go', (emulator: Emulator) => void Object.assign(emulator.stream, { rows: 0 })],
-    ['the columns go', (emulator: Emulator) => void Object.assign(emulator.stream, { columns: 0 })],
+    [
+      'the rows go',
+      (emulator: Emulator) => void Object.assign(emulator.stream, { rows: undefined }),
+    ],
+    [
+      'the columns go',
+      (emulator: Emulator) => void Object.assign(emulator.stream, { columns: undefined }),
+    ],
     ['the view ends', (_emulator: Emulator, live: Live) => live.end()],
   ])('draws no frame if %s while it is rendered', async (_what, change) => {
     const emulator = createEmulator(40, 10);
@@ -235,6 +244,13 @@ describe('a live view', () => {
     expect(emulator.writes.at(-1)).toBe('\u001b[?1049lNone: gpucloud --profile work run\n');
   });
 
+  test('shows the only line on a screen of two', async () => {
+    const emulator = createEmulator(40, 2);
+    const live = await liveOn(emulator);
+    await live.draw((out) => out.list([], view), foot('now'));
+    expect(await emulator.screen()).toBe('None.');
+  });
+
   test("removes the service's control characters from a frame", async () => {
     const emulator = createEmulator(60, 10);
     const live = await liveOn(emulator);
@@ -250,7 +266,12 @@ describe('a live view', () => {
       'without columns',
       () => outputOn(Object.assign(createEmulator(40, 10).stream, { columns: 0 })),
     ],
-    ['without rows', () => outputOn(Object.assign(createEmulator(40, 10).stream, { rows: 0 }))],
+    ...[{ rows: 0 }, { rows: undefined }, { columns: undefined }].map(
+      (size): [string, () => Output] => [
+        `with ${JSON.stringify(size)}`,
+        () => outputOn(Object.assign(createEmulator(40, 10).stream, size as never)),
+      ],
+    ),
     ['in JSON lines', () => outputOn(createEmulator(40, 10).stream, { format: 'jsonl' })],
   ])('shows no live view %s', async (_where, out) => {
     expect(await out().live()).toBeUndefined();

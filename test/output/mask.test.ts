@@ -162,6 +162,29 @@ describe('mask', () => {
     const row = { metadata: 'secret' };
     expect(mask(row, PATHS, true)).toBe(row);
     expect(mask(row, [], false)).toBe(row);
+    const empty = {
+      metadata: null,
+      docker_config: { env: '', image: 'nginx' },
+      connection_info: {},
+    };
+    expect(mask(empty, PATHS, false)).toBe(empty);
+  });
+
+  it('masks a password in every text, and other secrets only in links and free text', () => {
+    const row = {
+      jupyter_password: 'swordfish',
+      jupyter_token: 'herring-7',
+      name: 'swordfish of herring-7',
+      message: 'swordfish of herring-7',
+      tags: [['swordfish', 'herring-7']],
+    };
+    expect(masked(row, ['jupyter_password', 'jupyter_token'])).toEqual({
+      jupyter_password: M,
+      jupyter_token: M,
+      name: `${M} of herring-7`,
+      message: `${M} of ${M}`,
+      tags: [[M, 'herring-7']],
+    });
   });
 });
 

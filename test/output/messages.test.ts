@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createMessages, type MessagesOptions } from '../../src/output/index.ts';
+import { withStop } from '../../src/output/messages.ts';
 import { gpucloud } from '../../src/output/shell-line.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { manualClock } from '../support/clock.ts';
@@ -10,6 +11,17 @@ import { clock, Page, Screen } from './world.ts';
 function messagesOn(stderr: Page, options: Partial<MessagesOptions> = {}) {
   return createMessages({ stderr, clock, colour: false, env: {}, ...options });
 }
+
+it.each([
+  ['a', 'a.'],
+  ['a.', 'a.'],
+  ['a!', 'a!'],
+  ['a?', 'a?'],
+  ['a. b', 'a. b.'],
+  ['', '.'],
+])('ends the message %j as %j', (message, ended) => {
+  expect(withStop(message)).toBe(ended);
+});
 
 describe('createMessages', () => {
   it('prints one line per message without control characters, and a prefix for warnings', () => {
@@ -25,6 +37,12 @@ describe('createMessages', () => {
     const stderr = new Page({ columns: 40 });
     messagesOn(stderr).debug('12:00:00 GET /instances/an-id-that-is-long 200 12 ms');
     expect(stderr.text).toBe('12:00:00 GET\n  /instances/an-id-that-is-long 200 12\n  ms\n');
+  });
+
+  it('does not indent the further lines of a note', () => {
+    const stderr = new Page({ columns: 10 });
+    messagesOn(stderr).note('one two three');
+    expect(stderr.text).toBe('one two\nthree\n');
   });
 
   it("prints a warning's prefix in yellow", () => {
@@ -68,6 +86,7 @@ describe('createMessages', () => {
     messages.warn('price', 'high');
     messages.warn('price', 'high');
     expect({ text: stderr.text, lines: held.lines }).toEqual({ text, lines });
+    held.release();
     held.release();
     messages.note('later');
     expect(stderr.text).toBe(`${'warning: high\n'.repeat(times)}later\n`);
@@ -135,6 +154,22 @@ describe('a spinner', () => {
     expect({ aborted, slept }).toEqual({ aborted: true, slept: [150] });
     await turns();
     expect(stderr.text).toBe('');
+  });
+
+  it('draws nothing if the work ends while the spinner loads, or after an earlier spinner', async () => {
+    const stderr = new Screen({ columns: 80 });
+    const messages = messagesOn(stderr);
+    messages.progress('Reading').done();
+    await turns();
+    expect(stderr.text).toBe('');
+    const progress = messages.progress('Creating');
+    await until(() => stderr.text.includes('Creating'));
+    progress.done();
+    const moves = vi.spyOn(stderr, 'cursorTo');
+    const before = stderr.text;
+    messages.progress('Reading').done();
+    await turns();
+    expect({ text: stderr.text, moves: moves.mock.calls }).toEqual({ text: before, moves: [] });
   });
 
   it('shows each task of a spinner on its own line, and can start again', async () => {

@@ -2,6 +2,8 @@ import { expect, test } from 'vitest';
 import type { Colour } from '../../src/output/colour.ts';
 import type { Block } from '../../src/output/output.ts';
 import { screenText } from '../../src/output/table/screen.ts';
+import { inZone } from '../support/in-zone.ts';
+import { type Terminal, written } from './world.ts';
 
 const COLOURS: readonly Colour[] = ['bold', 'dim', 'red', 'yellow', 'green', 'cyan'];
 
@@ -60,6 +62,7 @@ test('puts a needed column below its row if it does not fit', async () => {
     rows: [
       ['trainer', 'PROVISIONING', '89.90', 'in 3 h 59 min', '1 h', '3 h'],
       ['lab', 'ACTIVE', '89.90', null, `4 h${' and more'.repeat(5)}`, '2 h'],
+      ['old', 'STOPPED', '1.00', 'now', null, '1 h'],
     ],
     needed: 5,
     more: '1 more',
@@ -71,6 +74,8 @@ test('puts a needed column below its row if it does not fit', async () => {
     '  PAID 1 h',
     'lab      <green>ACTIVE</>         89.90 ₽',
     '  PAID 4 h and more and more and more a…',
+    'old      <dim>STOPPED</>         1.00 ₽',
+    '  UNENFORCED now',
     '<dim>1 more</>',
   ];
   expect(await text([table], 40)).toBe(`${rows.join('\n')}\n`);
@@ -184,4 +189,49 @@ test('colours facts, items and what follows a table, and leaves out what is empt
       ...['<dim>and 2 more</>', ''],
     ].join('\n'),
   );
+});
+
+test.each<[string, Terminal | undefined, number | undefined, string[]]>([
+  [
+    'on a terminal',
+    { columns: 40 },
+    undefined,
+    ['NAME  LOAD     PRICE  SINCE', 'lab   █████  89.90 ₽  3 min ago'],
+  ],
+  [
+    'as of another time',
+    { columns: 40 },
+    Date.parse('2026-03-01T11:58:00Z'),
+    ['NAME  LOAD     PRICE  SINCE', 'lab   █████  89.90 ₽  1 min ago'],
+  ],
+  [
+    'on a dumb terminal',
+    { columns: 40, env: { TERM: 'dumb' } },
+    undefined,
+    ['NAME    PRICE  SINCE', 'lab   89.90 ₽  3 min ago'],
+  ],
+  [
+    'without a rouble sign',
+    { columns: 40, env: { LC_ALL: 'C' } },
+    undefined,
+    ['NAME  LOAD       PRICE  SINCE', 'lab   █████  89.90 RUB  3 min ago'],
+  ],
+  ['in a pipe', undefined, undefined, ['NAME  PRICE  SINCE', 'lab   89.90  2026-03-01 11:57:00']],
+])('draws a screen %s', async (where, terminal, now, table) => {
+  const blocks: Block[] = [
+    { kind: 'facts', facts: [{ label: 'Price', text: '1 ₽' }] },
+    {
+      kind: 'table',
+      columns: [
+        { header: 'NAME' },
+        { header: 'LOAD', kind: 'bar' },
+        { header: 'PRICE', kind: 'money' },
+        { header: 'SINCE', kind: 'time' },
+      ],
+      rows: [['lab', 50, '89.90', '2026-03-01T11:57:00Z']],
+    },
+  ];
+  const { stdout } = await written({}, (out) => out.screen(blocks, now), terminal);
+  const price = where === 'without a rouble sign' ? '1 RUB' : '1 ₽';
+  expect(stdout).toBe(inZone([`Price  ${price}`, '', ...table, ''].join('\n')));
 });

@@ -82,6 +82,19 @@ test('keeps every word of a paragraph', () => {
   }
 });
 
+test.each([
+  ['', 0, ['']],
+  [' a  b ', 6, [' a  b ']],
+  [' a  b ', 5, [' a  b']],
+  [' a  b ', 3, [' a', 'b']],
+  ['abcdef', 6, ['abcdef']],
+  ['abcdef gh', 5, ['ABCDEF', 'gh']],
+  ['ab abcdef', 5, ['ab', 'ABCDEF']],
+  ['gpucloud status', 5, ['gpucloud status']],
+])('wraps %j at %i cells, and shortens only a longer word', (text, cells, lines) => {
+  expect(paragraph(text, cells, (word) => word.toUpperCase())).toEqual(lines);
+});
+
 test.each<[{ isTTY?: boolean; columns?: number }, { COLUMNS?: string }, number | undefined]>([
   [{ isTTY: true, columns: 80 }, {}, 80],
   [{ isTTY: true }, { COLUMNS: '72' }, 72],

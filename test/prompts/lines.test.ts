@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
+import { createPrompts } from '../../src/prompts/index.ts';
 import type { Question } from '../../src/prompts/inquirer.ts';
 import { lineAsker } from '../../src/prompts/lines.ts';
 
@@ -103,4 +104,19 @@ test.each<[Question, typed: string, ends: boolean, printed: string]>([
     raw: question === KEY ? [true, false] : [],
   });
   expect(stdin.listenerCount('data')).toBe(0);
+});
+
+test.each([
+  ['one two three', {}, 'one two\nthree\n'],
+  // An indented line already has its layout.
+  ['  one two three', {}, '  one two three\n'],
+  ['1 ₽\u001b[2J', {}, '1 ₽\n'],
+  ['1 ₽', { LC_ALL: 'C' }, '1 RUB\n'],
+])('prints the line %j with %j', (line, env, printed) => {
+  const [stdin, stderr] = [new PassThrough(), new PassThrough()];
+  const { print } = createPrompts({
+    ...{ stdin, stderr: Object.assign(stderr, { columns: 8 }), env, colour: false },
+  });
+  print(line);
+  expect(String(stderr.read())).toBe(printed);
 });

@@ -22,6 +22,10 @@ describe('a list with one very long row', () => {
     ]);
   });
 
+  test('adds no column of its own for texts that all are empty', () => {
+    expect(rowsOf([offer('a', '', 'x'), offer('bc', '', '')], 20)).toEqual(['a     x', 'bc']);
+  });
+
   test('limits every row to the width', () => {
     expect(rowsOf(CHOICES, 44)).toEqual([
       'RTX 4090  89.90 ₽/h on 2026-01-15          …',

@@ -6,6 +6,7 @@ import { createEmulator } from '../output/emulator.ts';
 
 const ENTER = '\r';
 const DOWN = '\u001b[B';
+const UP = '\u001b[A';
 
 /** A terminal of 9 rows; without columns, its size is unknown. */
 function atTerminal(colour: boolean, columns: number) {
@@ -94,6 +95,8 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
     (prompts) => prompts.choose('Offer?', rows(10), { initial: 1 }),
     [
       ['', `? Offer?\n${at(2)}\n\n${KEYS}`],
+      // The list ends at its first row.
+      [UP + UP + DOWN, `? Offer?\n${at(2)}\n\n${KEYS}`],
       [DOWN, `? Offer?\n${at(3)}\n\n${KEYS}`],
       [ENTER, '✔ Offer? offer-3'],
     ],
@@ -101,13 +104,13 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
   ],
   [
     'a search',
-    (prompts) => prompts.choose('Offer?', [...rows(12), { name: 'another', value: 12 }]),
+    (prompts) => prompts.choose('Offer?', [...rows(10), { name: 'another', value: 10 }]),
     [
       ['', `? Offer?\n${FIRST}\n\n${SEARCH}`],
-      ['12', `? Offer? 12\n❯ offer-12  12 GB\n  another\n\n${SEARCH}`],
-      [ENTER, '✔ Offer? offer-12'],
+      ['10', `? Offer? 10\n❯ offer-10  10 GB\n  another\n\n${SEARCH}`],
+      [ENTER, '✔ Offer? offer-10'],
     ],
-    11,
+    9,
   ],
   [
     'several choices',
@@ -115,6 +118,8 @@ test.each<[name: string, ask: Ask, steps: readonly Step[], answer: unknown]>([
     [
       ['', several(1, [])],
       [ENTER, several(1, [], '> choose at least one')],
+      [`${UP} `, several(1, [1])],
+      [' ', several(1, [])],
       [` ${DOWN}${DOWN} `, several(3, [1, 3])],
       [ENTER, '✔ Offers? offer-1, offer-3'],
     ],
@@ -187,5 +192,23 @@ test('colours the mark, the question, the answer and the keys', async () => {
     '\u001b[36m offer-1  1 GB\u001b[39m',
     '\u001b[32m✔\u001b[39m',
     '\u001b[36moffer-1\u001b[39m',
+  ]);
+});
+
+test('colours no typed text of a search', async () => {
+  const { stdin, screen, writes, prompts } = atTerminal(true, 60);
+  const answered = prompts.choose('Offer?', rows(12));
+  await expect.poll(screen).toMatch(/select$/);
+  stdin.write('12');
+  await expect.poll(screen).toMatch(/Offer\? 12\n/);
+  stdin.write(ENTER);
+  expect(await answered).toBe(11);
+  const styled = writes.join('').match(/\u001b\[\d+m[^\u001b]+\u001b\[\d+m/g);
+  expect([...new Set(styled)]).toEqual([
+    '\u001b[36m?\u001b[39m',
+    '\u001b[1mOffer?\u001b[22m',
+    `\u001b[2m${SEARCH}\u001b[22m`,
+    '\u001b[36m❯ offer-1   1 GB\u001b[39m',
+    '\u001b[36m❯ offer-12  12 GB\u001b[39m',
   ]);
 });

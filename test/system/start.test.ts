@@ -1,9 +1,10 @@
-import { readdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBundle } from '../../src/start/bundle.ts';
 import { commandOf, openCodeCache } from '../../src/start/code-cache.ts';
+import { start } from '../../src/start/executable.ts';
 import { type Body, runModules } from '../../src/start/modules.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 
@@ -106,6 +107,19 @@ test.each([
   expect(commandOf(line.split(' '))).toBe(name);
 });
 
+test.each([
+  [['--ask-keyring'], 'keyring'],
+  [['--ask-keyring', 'x'], 'program'],
+  [['--version', 'x'], 'program'],
+  [['status'], 'program'],
+  [[], 'program'],
+])('starts the executable with %j: %s', (argv, expected) => {
+  const started: string[] = [];
+  const modules: Body[] = [(require) => started.push(`program${require('x:y')}`)];
+  start({ modules, node: () => '', keyring: () => void started.push('keyring') }, argv);
+  expect(started).toEqual([expected]);
+});
+
 const UID = process.geteuid?.() ?? 0;
 const HALF = `(function () { return ${'1 + '.repeat(50)} 1; })`;
 
@@ -140,4 +154,30 @@ test.each<[string, (file: string) => unknown, number | undefined, unknown[]]>([
   const modes = [folder, file].map((path) => (statSync(path).mode & 0o777).toString(8));
   if (expected !== all) expect(modes).toEqual(['700', '600']);
   expect(readdirSync(folder)).toEqual(['code']);
+});
+
+test('adds the code of new modules to the stored code, each aligned for V8', async () => {
+  const file = join(await temporaryFolder(), 'code');
+  const stored: [number, string][] = [
+    [7, 'a'.repeat(8)],
+    [40, 'b'.repeat(24)],
+  ];
+  const table = JSON.stringify(stored.map(([number, code]) => [number, code.length]));
+  writeFileSync(file, `${table}\n${stored.map(([, code]) => code).join('')}`, { mode: 0o600 });
+  const cache = openCodeCache(file, 'x.js', UID);
+  cache.compile(3, HALF);
+  cache.save();
+  const [, line = '', codes = ''] = /^(.*?)\n(.*)$/s.exec(readFileSync(file, 'latin1')) ?? [];
+  const added = codes.length - 32;
+  expect(JSON.parse(line)).toEqual([
+    [7, 8],
+    [40, 24],
+    [3, added],
+  ]);
+  expect({ start: (line.length + 1) % 8, padding: /[^ ] {0,7}$/.test(line) }).toEqual({
+    start: 0,
+    padding: true,
+  });
+  expect(codes.slice(0, 32)).toBe('a'.repeat(8) + 'b'.repeat(24));
+  expect(added).toBeGreaterThan(100);
 });

@@ -146,7 +146,7 @@ function flagOf(command: AnyCommand, option: Option) {
     value_optional: option.optional,
     repeatable: option.variadic || isRepeated(option.parseArg),
     choices: choicesOf(values),
-    default: option.negate ? null : defaultOf(option),
+    default: defaultOf(option),
     description: option.description,
   };
 }

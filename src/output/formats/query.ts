@@ -112,7 +112,7 @@ function wrong(expression: string, error: unknown) {
 }
 
 interface CsvStyle {
-  readonly header?: boolean;
+  readonly header: boolean;
   readonly csvSafe?: boolean;
 }
 
@@ -123,7 +123,7 @@ interface CsvStyle {
 export async function findingText(
   finding: unknown,
   format: Format,
-  { header = true, csvSafe = false }: CsvStyle = {},
+  { header, csvSafe = false }: CsvStyle,
 ): Promise<string> {
   const items = Array.isArray(finding) ? finding : [finding];
   switch (format) {

@@ -26,7 +26,7 @@ export async function writeChanges<T>(
   if (query !== undefined) {
     const found = changedTexts(readings, steady, (reading) => {
       const all = reading.map(data);
-      return findingText(query(one ? all[0] : all), format, { csvSafe: forms.csvSafe });
+      return findingText(query(one ? all[0] : all), format, forms);
     });
     return writeLines(found, (text) => text, sink);
   }

@@ -213,8 +213,7 @@ function position(line: number): string {
 export function createPage(columns = 0) {
   const parts: string[] = [];
   const stream = new Writable({
-    decodeStrings: false,
-    write(chunk: string | Buffer, _encoding, done) {
+    write(chunk: Buffer, _encoding, done) {
       parts.push(String(chunk));
       done();
     },

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { globals } from '../../../src/command-line/globals.ts';
-import { TOPICS } from '../../../src/command-line/help.ts';
+import { firstScreen, TOPICS } from '../../../src/command-line/help.ts';
 import { ENVIRONMENT } from '../../../src/command-line/reference/environment.ts';
 import { FAILURES } from '../../../src/errors.ts';
 import { FORMATS } from '../../../src/output/output.ts';
-import { GROUPS } from '../../contract/tree.ts';
+import { GROUPS, tree } from '../../contract/tree.ts';
 import { createWorld, type World } from '../../support/run-cli.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -21,6 +21,22 @@ async function topic(name: string): Promise<string> {
   expect({ code, stderr, requests }).toEqual({ code: 0, stderr: '', requests: [] });
   return stdout;
 }
+
+test.each([
+  // No text beside a command, and no groups.
+  [58, 17, false, false],
+  [59, 20, true, false],
+  [60, 22, true, true],
+  [100, 18, true, true],
+])('fits the first screen into %i columns and %i lines', (cells, lines, hasTexts, hasGroups) => {
+  const text = firstScreen(tree, cells);
+  const shown = text.split('\n');
+  expect(Math.max(...shown.map((line) => line.length))).toBeLessThanOrEqual(cells);
+  expect([
+    ...[shown.length, text.includes('sign in with an API key')],
+    text.includes('  Storage and SSH keys:'),
+  ]).toEqual([lines, hasTexts, hasGroups]);
+});
 
 describe('help', () => {
   test.each(TOPICS.map(({ name }) => name))(

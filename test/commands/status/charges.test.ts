@@ -77,10 +77,10 @@ describe('unexplained charges', () => {
     );
     // The day's total stays within the explained cost, but the last three hours do not.
     for (let hour = 0; hour < 24; hour += 1) {
-      service.transaction('USAGE_CHARGE', hour < 3 ? '500' : '10', hour * HOUR + 60_000);
+      service.transaction('USAGE_CHARGE', hour < 3 ? '133.50' : '10', hour * HOUR + 60_000);
     }
     const { doc } = await status();
-    expect(doc.charges).toMatchObject({ charged: '1500.00', unexplained: '1100.00' });
+    expect(doc.charges).toMatchObject({ charged: '400.50', unexplained: '0.50' });
   });
 
   test('explains charges for an instance that was terminated today', async () => {
