@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
@@ -64,6 +65,32 @@ test.each([
   const { url, handshakes } = await service();
   await get(url.replace('127.0.0.1', host), trusting);
   expect(handshakes).toEqual([[name, 'http/1.1']]);
+});
+
+test.each([
+  ['http:', ['work', 'work, connected']],
+  ['https:', ['authorities', 'work', 'work, connected']],
+])('does other work while it connects to %s, and before it returns', async (protocol, steps) => {
+  const { url } = await service();
+  const seen: string[] = [];
+  const context = () => {
+    seen.push('authorities');
+    return trusting();
+  };
+  const parts = { tls: { connect: tlsConnect, createSecureContext: context } };
+  const connector = createConnector(parts, undefined, () => seen.push('work'));
+  const { hostname, port } = new URL(url);
+  // Goes on where Node reads files and sockets, so that its work comes before the next connection.
+  await stat('/');
+  await new Promise<void>((resolve, reject) =>
+    connector.connect({ hostname, protocol, port }, (error, socket) => {
+      seen.push(`${seen.pop()}, connected`);
+      socket?.destroy();
+      if (error === null) resolve();
+      else reject(error);
+    }),
+  );
+  expect(seen).toEqual(steps);
 });
 
 test("runs other work while waiting for the peer's handshake", async () => {
