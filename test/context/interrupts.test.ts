@@ -1,6 +1,7 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { leavingOf, listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { CliError } from '../../src/errors.ts';
 import { sleep } from '../../src/system/clock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -32,6 +33,25 @@ test.each(
   const reasons = [first, second].map(({ signal }) => signal.reason);
   const left = system.eventNames().filter((name) => system.listenerCount(name) > 0);
   expect({ reasons, calls: calls.join(' '), left: left.join(' ') }).toMatchSnapshot();
+});
+
+test.each<[signals: string, leaves: string | undefined]>([
+  ['', undefined],
+  ['interrupted', undefined],
+  ['interrupted interrupted', 'interrupted'],
+  ['interrupted hungUp', 'hungUp'],
+  ['terminated', 'terminated'],
+  ['hungUp', 'hungUp'],
+  ['terminated interrupted', 'terminated'],
+])('leaves after %j', (signals, leaves) => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const interrupts = { first: first.signal, second: second.signal };
+  const early = leavingOf(interrupts);
+  signals.split(' ').forEach((failure, at) => {
+    if (failure !== '') [first, second][at]?.abort(new CliError(failure as never, failure));
+  });
+  const reasons = [early, leavingOf(interrupts)].map(({ reason }) => reason?.failure);
+  expect(reasons).toEqual([leaves, leaves]);
 });
 
 test('stops the run after an uncaught fault, and gives up after two seconds', async () => {
