@@ -10,7 +10,10 @@ import {
   serviceFolder,
 } from '../../src/journal/files.ts';
 import { journalFolders } from '../../src/journal/layout.ts';
+import { openNamedInstances } from '../../src/journal/names.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
+import { manualClock } from '../support/clock.ts';
+import { journalIn } from '../support/journal.ts';
 import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
@@ -66,6 +69,35 @@ test('lists the accounts of this computer, except those of the sandbox', async (
   ]);
   const long = ['long', '%e4x'].map((start) => nameIn(`${start}+${'a'.repeat(32)}`));
   expect([nameIn('%e4x'), ...long]).toEqual(['%e4x', 'long', '%e4x']);
+});
+
+test('finds names of all accounts of a service, unless the key has one of its own', async () => {
+  const state = await temporaryFolder();
+  const service = 'https://api.example.com';
+  const learned = { service, apiKey: 'svc_sk_test_0123456789' };
+  const make = (account: string, id: string, status?: string) =>
+    journalIn(state, { scope: { service, account } }).add(id, 'track', {
+      ...{ id, name: `name-${id}`, status: status ?? 'ACTIVE' },
+    });
+  const named = (scope: object) => {
+    const { in: within, find } = openNamedInstances({
+      ...{ state, scope: { service, ...scope }, clock: manualClock() },
+    });
+    const all = [...within('instances'), ...within('archive')];
+    return [...all, find('b')].map((one) => one && `${one.id} ${one.name} ${one.status}`);
+  };
+  await make('user-1', 'a');
+  await journalIn(state, { scope: learned }).learnAccount('user-1');
+  expect(named(learned)).toEqual(['a name-a ACTIVE', undefined]);
+  await make('user-2', 'b', 'STOPPED');
+  await make('user-2', 'c', 'TERMINATED');
+  await make('user-2', 'd');
+  await journalIn(state, { scope: { service, account: 'user-2' } }).untrack('d');
+  const others = ['b name-b STOPPED', 'c name-c TERMINATED'];
+  expect(named(learned)).toEqual(['a name-a ACTIVE', undefined]);
+  expect(named({})).toEqual(['a name-a ACTIVE', ...others, others[0]]);
+  expect(named({ apiKey: 'unknown' })).toEqual(['a name-a ACTIVE', ...others, others[0]]);
+  expect(named({ account: 'user-2', apiKey: 'unknown' })).toEqual([...others, others[0]]);
 });
 
 const ACCOUNT = ['', 'journal', 'journal/a', 'journal/a/u'];
