@@ -1,6 +1,7 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { leavingOf, listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { endsRentals, hasEnded } from '../../src/context/session.ts';
 import { CliError } from '../../src/errors.ts';
 import { sleep } from '../../src/system/clock.ts';
 
@@ -52,6 +53,14 @@ test.each<[signals: string, leaves: string | undefined]>([
   });
   const reasons = [early, leavingOf(interrupts)].map(({ reason }) => reason?.failure);
   expect(reasons).toEqual([leaves, leaves]);
+});
+
+test.each([
+  [undefined, false, false],
+  [{ keeps: false, ended: new AbortController().signal }, true, false],
+  [{ keeps: true, ended: AbortSignal.abort() }, false, true],
+])('knows what a session %j ends: %s, and whether it has ended: %s', (session, ends, ended) => {
+  expect([endsRentals(session), hasEnded(session)]).toEqual([ends, ended]);
 });
 
 test('stops the run after an uncaught fault, and gives up after two seconds', async () => {

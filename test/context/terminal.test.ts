@@ -194,6 +194,19 @@ test.each<[what: string, given: Tty, flags: GlobalFlags, env: object, asks: stri
   expect(asked.join(' ')).toBe(asks);
 });
 
+test.each(['dumb', 'xterm'])('cancels a question at the first interrupt (%s)', async (TERM) => {
+  const first = new AbortController();
+  const stdin = Object.assign(new PassThrough(), TTY);
+  const stderr = Object.assign(new Screen({ columns: 80 }), { isTTY: true });
+  const interrupts = { first: first.signal, second: new AbortController().signal };
+  const { terminal } = terminalOf({}, { stdin, stderr, interrupts, env: { TERM } });
+  const prompts = await terminal.prompts();
+  const asked = prompts?.text('Name?');
+  await stderr.written('Name?');
+  first.abort(REASONS.TERM);
+  await expect(asked).rejects.toBe(REASONS.TERM);
+});
+
 const REASONS = {
   INT: new CliError('interrupted', 'Interrupted.'),
   TERM: new CliError('terminated', 'Terminated.'),

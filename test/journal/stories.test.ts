@@ -23,6 +23,10 @@ const RULE = { after: 600_000, uid: 'rule-1' };
 const RESCUE = { uid: 'r', paths: [{ remote: 'out', local: '/out' }], budget: null, early: 5 };
 const ENDS = { deadline: '2026-01-15T16:00:00.000Z', if_idle: RULE, rescue: RESCUE };
 const USED = { begun: false, since: { at: 1, uptime: 2 }, last: null };
+const EVENT = {
+  ...{ version: 1 as const, key: 'ended-1', event: 'job_ended' as const, id: ONE, name: 'box' },
+  ...{ message: 'Done.', exit_code: 0, at: '2026-01-15T12:00:00.000Z', sent_at: null },
+};
 const HEARTBEAT = { service: 'sandbox', account: 'user-1', every: 60_000, at: null };
 
 interface Computer {
@@ -208,6 +212,18 @@ const STORIES: Readonly<Record<string, readonly Step[]>> = {
     (_journal, { state }) => heartbeatsIn(join(state, 'nothing')),
     put('../../../reap/work.json', { ...HEARTBEAT, version: 2 }),
     (_journal, { state }) => heartbeatOf(state, 'work'),
+    (_journal, { state }) => heartbeatsIn(state),
+  ],
+  events: [
+    (journal) => journal.sendEvent(EVENT, async () => false),
+    (journal) => journal.sendEvent({ ...EVENT, key: 'other' }, async () => true),
+    (journal) => journal.unsentEvents(),
+    put('events/odd.json', '{'),
+    (journal) => journal.unsentEvents(),
+    later(40 * 24 * 60),
+    put('events/newer.json', { ...EVENT, version: 2 }),
+    (journal) => journal.unsentEvents(),
+    (journal) => journal.sendEvent({ ...EVENT, key: 'newer' }, async () => true),
   ],
 };
 
