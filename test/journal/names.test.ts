@@ -116,8 +116,13 @@ test.each([
   const state = await temporaryFolder();
   await mkdir(join(state, name), { recursive: true });
   const read = () => journalFolders(state).map((path) => relative(state, path));
-  if (found === undefined) expect(read).toThrow(`instances in ${join(state, name)}.`);
-  else expect(read()).toEqual(found);
+  if (found === undefined) {
+    const path = join(state, name);
+    const message = `Another version of gpucloud may have recorded instances in ${path}.`;
+    const hint = expect.stringMatching(/^update gpucloud; .* set GPUCLOUD_STATE_DIR to another/);
+    const refusal = { failure: 'storage', message, hint, resource: path };
+    expect(read).toThrow(expect.objectContaining(refusal));
+  } else expect(read()).toEqual(found);
   expect(foreignOwner(join(state, 'none'))).toBe('');
 });
 
