@@ -109,6 +109,12 @@ const STORIES: Readonly<Record<string, readonly Step[]>> = {
     entries,
     remove('image', 'offer-1'),
     remove('image', 'offer-1'),
+    async (catalog) => {
+      await catalog.add('image', 'image-3', 'third');
+      const names = (await catalog.known()).map(({ name }) => name);
+      await catalog.remove('image', 'image-3');
+      return [...names, ...(await catalog.known()).map(({ name }) => name)];
+    },
     remove('offer', 'offer-1'),
     entries,
   ],
