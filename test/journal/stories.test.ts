@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
@@ -152,6 +152,17 @@ const STORIES: Readonly<Record<string, readonly Step[]>> = {
     find,
     (journal) => journal.withRescue(ONE, RESCUE, async ({ found }) => found?.due),
     (journal) => journal.withRescue(TWO, RESCUE, async ({ found }) => found ?? 'none'),
+    (journal, { state }) =>
+      journal.withRescue(ONE, RESCUE, async () => {
+        // As the library does every two seconds.
+        const began = performance.now();
+        let time = Date.now() / 1000;
+        const refresh = () => utimesSync(join(state, 'rescues', `${ONE}.json.lock`), time, ++time);
+        const timer = setInterval(refresh, 5);
+        const both = await journal.withRescue(ONE, RESCUE, async () => 'both');
+        clearInterval(timer);
+        return [both ?? 'held by another', performance.now() - began > 9_000 ? 'late' : 'at once'];
+      }),
     expire({ ...ENDS, rescue: { ...RESCUE, uid: 's' } }),
     find,
   ],
