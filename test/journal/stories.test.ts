@@ -27,6 +27,10 @@ const EVENT = {
   ...{ version: 1 as const, key: 'ended-1', event: 'job_ended' as const, id: ONE, name: 'box' },
   ...{ message: 'Done.', exit_code: 0, at: '2026-01-15T12:00:00.000Z', sent_at: null },
 };
+const EVENTS = [
+  ...(['job_ended', 'terminated_at_deadline', 'terminated_idle', 'rescued'] as const),
+  ...(['rescue_failed', 'terminate_failed', 'outcome_unknown'] as const),
+];
 const HEARTBEAT = { service: 'sandbox', account: 'user-1', every: 60_000, at: null };
 
 interface Computer {
@@ -224,6 +228,22 @@ const STORIES: Readonly<Record<string, readonly Step[]>> = {
     put('../../../reap/work.json', { ...HEARTBEAT, version: 2 }),
     (_journal, { state }) => heartbeatOf(state, 'work'),
     (_journal, { state }) => heartbeatsIn(state),
+  ],
+  'an instance whose folder is a file': [
+    expire({ deadline: ENDS.deadline }),
+    put('instances', 'of another program'),
+    deadlines,
+    find,
+  ],
+  'each kind of event': [
+    async (journal) => {
+      for (const event of EVENTS) {
+        await journal.sendEvent({ ...EVENT, key: event, event }, async () => false);
+      }
+      return (await journal.unsentEvents()).map(({ event }) => event);
+    },
+    put('events/odd.json', { ...EVENT, event: 'odd' }),
+    async (journal) => (await journal.unsentEvents()).length,
   ],
   events: [
     (journal) => journal.sendEvent(EVENT, async () => false),
