@@ -8,7 +8,7 @@ import {
 } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type Api, type ApiSettings, createApi } from '../../src/api/index.ts';
-import { CliError } from '../../src/errors.ts';
+import { CliError, codeOf } from '../../src/errors.ts';
 import type { Clock } from '../../src/system/clock.ts';
 import { freePort } from '../support/ports.ts';
 import { envelope } from '../support/service.ts';
@@ -163,6 +163,26 @@ export async function failureOf(promise: Promise<unknown>): Promise<CliError> {
     throw error;
   }
   throw new Error('the call succeeded');
+}
+
+/** Returns all details of an error in one line, and those of its causes. */
+export function wholeOf(error: unknown): string {
+  if (!(error instanceof CliError)) return String(error);
+  const { failure, code, message, hint, request, resource, httpStatus, retryAfterMs } = error;
+  const { retryable, mayBeBilling, cause } = error;
+  const parts = [
+    `${code === codeOf(failure) ? failure : `${failure} (${code})`}: ${message}`,
+    hint && `hint ${hint}`,
+    request && JSON.stringify(request),
+    resource && `resource ${resource}`,
+    httpStatus,
+    retryable && 'retryable',
+    retryAfterMs !== undefined && `after ${retryAfterMs} ms`,
+    mayBeBilling && 'may be billing',
+    cause !== undefined && `caused by [${wholeOf(cause)}]`,
+  ];
+  const all = parts.filter((part) => part !== undefined && part !== false).join(' | ');
+  return all.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST');
 }
 
 /** Sends this response, then stops the server: the next connection is refused. */

@@ -115,6 +115,13 @@ describe('a field of the wrong type', () => {
       'data.offer.gpu_count is not of type number',
     ],
     [
+      'a boolean for a number',
+      { offer: { gpu_count: true } },
+      { offer: { gpu_count: null } },
+      'data.offer.gpu_count is not of type number',
+    ],
+    ['a number for an object', { offer: 7 }, { offer: null }, 'data.offer is not of type object'],
+    [
       'a field of a list item',
       { ssh_keys: [{ name: 'a' }, { name: 5 }] },
       { ssh_keys: [{ name: 'a' }, { name: '5' }] },

@@ -1,10 +1,14 @@
 import { once } from 'node:events';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
+import { join } from 'node:path';
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import { Client } from 'undici';
 import { expect, onTestFinished, test } from 'vitest';
 import { createConnector } from '../../src/api/http/connect.ts';
+import { certificateFault } from '../../src/api/http/extra-certificates.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from './certificate.ts';
 import { apiFor, failureOf, urlOf } from './harness.ts';
 
@@ -66,6 +70,32 @@ test.each([
   expect(handshakes).toEqual([[name, 'http/1.1']]);
 });
 
+test.each([
+  ['http:', ['work', 'work, connected']],
+  ['https:', ['authorities', 'work', 'work, connected']],
+])('does other work while it connects to %s, and before it returns', async (protocol, steps) => {
+  const { url } = await service();
+  const seen: string[] = [];
+  const context = () => {
+    seen.push('authorities');
+    return trusting();
+  };
+  const parts = { tls: { connect: tlsConnect, createSecureContext: context } };
+  const connector = createConnector(parts, undefined, () => seen.push('work'));
+  const { hostname, port } = new URL(url);
+  // Goes on where Node reads files and sockets, so that its work comes before the next connection.
+  await stat('/');
+  await new Promise<void>((resolve, reject) =>
+    connector.connect({ hostname, protocol, port }, (error, socket) => {
+      seen.push(`${seen.pop()}, connected`);
+      socket?.destroy();
+      if (error === null) resolve();
+      else reject(error);
+    }),
+  );
+  expect(seen).toEqual(steps);
+});
+
 test("runs other work while waiting for the peer's handshake", async () => {
   const { url, requests, handshakes } = await service();
   const seen: unknown[] = [];
@@ -124,4 +154,19 @@ test('drops a handshake in progress when it is closed', async () => {
   await once(silent, 'connection');
   connector.close();
   expect(await failed).toMatchObject({ code: 'ECONNRESET' });
+});
+
+test.each<[what: string, content: string | Buffer | undefined, fault: object | undefined]>([
+  ['a certificate', CERTIFICATE, undefined],
+  ['a certificate after other text', `Mine:\n${CERTIFICATE}`, undefined],
+  ['a cut certificate', CERTIFICATE.slice(0, 200), { what: 'has a damaged certificate' }],
+  ['a key', CERTIFICATE_KEY, { what: 'contains no PEM certificate' }],
+  ['DER', Buffer.from([0x30, 0x82, 1]), { what: 'is in DER format, not PEM', isDer: true }],
+  ['nearly DER', Buffer.from([0x30, 0x81, 1]), { what: 'contains no PEM certificate' }],
+  ['nothing', '', { what: 'is empty' }],
+  ['no file', undefined, { what: "can't be read (ENOENT)" }],
+])('says what is wrong with a file of certificates: %s', async (_what, content, fault) => {
+  const file = join(await temporaryFolder(), 'ca.pem');
+  if (content !== undefined) await writeFile(file, content);
+  expect(certificateFault(file)).toEqual(fault);
 });

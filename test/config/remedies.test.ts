@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest';
-import { environmentWarning, otherAccount, replaceQuestion } from '../../src/config/remedies.ts';
+import type { ConfigFile } from '../../src/config/file.ts';
+import {
+  environmentWarning,
+  notSignedIn,
+  otherAccount,
+  refusedKeyRemedy,
+  replaceQuestion,
+} from '../../src/config/remedies.ts';
 import type { Settings } from '../../src/config/resolve.ts';
 import { notLocked } from '../../src/config/store.ts';
 
@@ -19,6 +26,57 @@ test.each([
 ])('names the other account %j', (is, file) => {
   const error = otherAccount(SETTINGS, file, is);
   expect({ ...error, message: error.message }).toMatchSnapshot();
+});
+
+const KEYED = { base_url: URL, api_key: 'k' };
+const DESK = { profiles: { desk: KEYED } };
+
+test.each<[Partial<Settings>, ConfigFile, string | undefined]>([
+  [{ profile: undefined }, { profiles: {} }, undefined],
+  [{ profile: undefined }, { profiles: {} }, ''],
+  [{ profile: undefined }, { profiles: {} }, ' '],
+  [{ profile: undefined }, { profiles: {} }, 'k'],
+  [{ profile: undefined }, DESK, undefined],
+  [{ profile: undefined }, { profiles: { lab: { base_url: URL }, ...DESK.profiles } }, undefined],
+  [{ profile: undefined }, { profiles: { ...DESK.profiles, home: KEYED } }, undefined],
+  [{}, { profiles: { work: { base_url: URL }, ...DESK.profiles } }, undefined],
+  [{}, DESK, undefined],
+  [{ sandbox: true }, { profiles: { work: { base_url: URL }, ...DESK.profiles } }, undefined],
+])('says how to sign in with %j, the file %j and the key %j', (more, file, key) => {
+  const env = key === undefined ? {} : { GPUCLOUD_API_KEY: key };
+  const { failure, message, hint } = notSignedIn({ ...SETTINGS, ...more }, file, env);
+  expect([failure, message, hint]).toMatchSnapshot();
+});
+
+test.each<[Partial<Settings>, string]>([
+  [{ apiKey: { value: 'k', source: 'environment' } }, 'Correct the key in GPUCLOUD_API_KEY'],
+  [{ apiKey: { value: 'k', source: 'profile' } }, 'gpucloud login --profile work$'],
+  [{ profile: undefined }, 'gpucloud login$'],
+  [{ profile: { value: 'work', source: 'profile' } }, 'gpucloud login$'],
+  [{ profile: { value: 'work', source: 'environment' } }, 'gpucloud login --profile work$'],
+])('says what to do if the service refuses the key of %j: %s', (more, remedy) => {
+  expect(refusedKeyRemedy({ ...SETTINGS, ...more })).toMatch(new RegExp(remedy));
+});
+
+const SANDBOX = {
+  ...SETTINGS,
+  sandbox: true,
+  profile: { value: 'sandbox', source: 'flag' },
+} as const;
+const BOTH = { GPUCLOUD_BASE_URL: URL, GPUCLOUD_API_KEY: 'k' };
+const IGNORING = (names: string) =>
+  `Ignoring ${names}: --profile sandbox uses its built-in service.`;
+
+test.each<[Settings, Record<string, string>, string[], string | undefined]>([
+  [SANDBOX, {}, [], undefined],
+  [SANDBOX, { GPUCLOUD_API_KEY: '' }, [], undefined],
+  [SANDBOX, { GPUCLOUD_API_KEY: 'k' }, [], IGNORING('GPUCLOUD_API_KEY')],
+  [SANDBOX, BOTH, [], IGNORING('GPUCLOUD_BASE_URL and GPUCLOUD_API_KEY')],
+  [{ ...SANDBOX, profile: { value: 'sandbox', source: 'environment' } }, BOTH, [], undefined],
+  [{ ...SETTINGS, profile: undefined }, BOTH, ['GPUCLOUD_API_KEY'], undefined],
+  [SETTINGS, BOTH, [], undefined],
+])('warns with %j and %j of overriding %j: %s', (settings, env, overriding, warning) => {
+  expect(environmentWarning({ settings, storedKey: undefined, overriding }, env)).toBe(warning);
 });
 
 test.each([[['GPUCLOUD_API_KEY']], [['A', 'B']]])('warns that %j override it', (overriding) => {

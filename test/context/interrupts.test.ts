@@ -1,6 +1,8 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { leavingOf, listenForFaults, listenForInterrupts } from '../../src/context/interrupts.ts';
+import { endsRentals, hasEnded } from '../../src/context/session.ts';
+import { CliError } from '../../src/errors.ts';
 import { sleep } from '../../src/system/clock.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));
@@ -32,6 +34,33 @@ test.each(
   const reasons = [first, second].map(({ signal }) => signal.reason);
   const left = system.eventNames().filter((name) => system.listenerCount(name) > 0);
   expect({ reasons, calls: calls.join(' '), left: left.join(' ') }).toMatchSnapshot();
+});
+
+test.each<[signals: string, leaves: string | undefined]>([
+  ['', undefined],
+  ['interrupted', undefined],
+  ['interrupted interrupted', 'interrupted'],
+  ['interrupted hungUp', 'hungUp'],
+  ['terminated', 'terminated'],
+  ['hungUp', 'hungUp'],
+  ['terminated interrupted', 'terminated'],
+])('leaves after %j', (signals, leaves) => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const interrupts = { first: first.signal, second: second.signal };
+  const early = leavingOf(interrupts);
+  signals.split(' ').forEach((failure, at) => {
+    if (failure !== '') [first, second][at]?.abort(new CliError(failure as never, failure));
+  });
+  const reasons = [early, leavingOf(interrupts)].map(({ reason }) => reason?.failure);
+  expect(reasons).toEqual([leaves, leaves]);
+});
+
+test.each([
+  [undefined, false, false],
+  [{ keeps: false, ended: new AbortController().signal }, true, false],
+  [{ keeps: true, ended: AbortSignal.abort() }, false, true],
+])('knows what a session %j ends: %s, and whether it has ended: %s', (session, ends, ended) => {
+  expect([endsRentals(session), hasEnded(session)]).toEqual([ends, ended]);
 });
 
 test('stops the run after an uncaught fault, and gives up after two seconds', async () => {

@@ -10,7 +10,10 @@ import {
   serviceFolder,
 } from '../../src/journal/files.ts';
 import { journalFolders } from '../../src/journal/layout.ts';
+import { openNamedInstances } from '../../src/journal/names.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
+import { manualClock } from '../support/clock.ts';
+import { journalIn } from '../support/journal.ts';
 import { fc } from '../support/random.ts';
 
 const LETTERS = [...'aAzZ09._-~+%/\\: äЖ漢😀'];
@@ -68,6 +71,35 @@ test('lists the accounts of this computer, except those of the sandbox', async (
   expect([nameIn('%e4x'), ...long]).toEqual(['%e4x', 'long', '%e4x']);
 });
 
+test('finds names of all accounts of a service, unless the key has one of its own', async () => {
+  const state = await temporaryFolder();
+  const service = 'https://api.example.com';
+  const learned = { service, apiKey: 'svc_sk_test_0123456789' };
+  const make = (account: string, id: string, status?: string) =>
+    journalIn(state, { scope: { service, account } }).add(id, 'track', {
+      ...{ id, name: `name-${id}`, status: status ?? 'ACTIVE' },
+    });
+  const named = (scope: object) => {
+    const { in: within, find } = openNamedInstances({
+      ...{ state, scope: { service, ...scope }, clock: manualClock() },
+    });
+    const all = [...within('instances'), ...within('archive')];
+    return [...all, find('b')].map((one) => one && `${one.id} ${one.name} ${one.status}`);
+  };
+  await make('user-1', 'a');
+  await journalIn(state, { scope: learned }).learnAccount('user-1');
+  expect(named(learned)).toEqual(['a name-a ACTIVE', undefined]);
+  await make('user-2', 'b', 'STOPPED');
+  await make('user-2', 'c', 'TERMINATED');
+  await make('user-2', 'd');
+  await journalIn(state, { scope: { service, account: 'user-2' } }).untrack('d');
+  const others = ['b name-b STOPPED', 'c name-c TERMINATED'];
+  expect(named(learned)).toEqual(['a name-a ACTIVE', undefined]);
+  expect(named({})).toEqual(['a name-a ACTIVE', ...others, others[0]]);
+  expect(named({ apiKey: 'unknown' })).toEqual(['a name-a ACTIVE', ...others, others[0]]);
+  expect(named({ account: 'user-2', apiKey: 'unknown' })).toEqual([...others, others[0]]);
+});
+
 const ACCOUNT = ['', 'journal', 'journal/a', 'journal/a/u'];
 test.each([
   ['reap', ['', 'reap']],
@@ -84,8 +116,13 @@ test.each([
   const state = await temporaryFolder();
   await mkdir(join(state, name), { recursive: true });
   const read = () => journalFolders(state).map((path) => relative(state, path));
-  if (found === undefined) expect(read).toThrow(`instances in ${join(state, name)}.`);
-  else expect(read()).toEqual(found);
+  if (found === undefined) {
+    const path = join(state, name);
+    const message = `Another version of gpucloud may have recorded instances in ${path}.`;
+    const hint = expect.stringMatching(/^update gpucloud; .* set GPUCLOUD_STATE_DIR to another/);
+    const refusal = { failure: 'storage', message, hint, resource: path };
+    expect(read).toThrow(expect.objectContaining(refusal));
+  } else expect(read()).toEqual(found);
   expect(foreignOwner(join(state, 'none'))).toBe('');
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isMoney } from '../../src/rules/is-money.ts';
+import { isMoney, kopecksOf } from '../../src/rules/is-money.ts';
 import {
   amountOf,
   createSum,
@@ -55,4 +55,17 @@ it('sums exactly beyond the safe integers of a double', () => {
   const amount = amountOf('99999999999.99') ?? 0;
   for (let time = 0; time < 100_001; time += 1) sum.add(amount);
   expect(sum.total().toFixed(2)).toBe('10000099999998999.99');
+});
+
+it.each<[text: string, kopecks: number | undefined]>([
+  ['0.00', 0],
+  ['89.90', 8990],
+  ['1.09', 109],
+  ['99999999999.99', 9_999_999_999_999],
+  ['100000000000.00', undefined],
+  ...['', '.00', '1', '1.0', '1.000', '-1.00', '1:00', '1/.00', ' 1.00', '1.0.0', '1.0a'].map(
+    (text): [string, undefined] => [text, undefined],
+  ),
+])('counts the kopecks of %j: %s', (text, kopecks) => {
+  expect(kopecksOf(text)).toBe(kopecks);
 });

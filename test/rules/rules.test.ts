@@ -318,6 +318,7 @@ const ROWS: readonly (readonly [Rule<unknown>, readonly (readonly [string, unkno
       ...accepted('a', '203.0.113.255', '::1', 'gpu-1.example.com', '1a.b2', 'a'.repeat(63)),
       ...accepted(`${'a.'.repeat(126)}b`),
       ...rejected(HOST, '', '-a', 'a-', 'a..b', 'a.', '256.0.0.1', '1.2.3', '0x7f.1', 'a.1', 'a b'),
+      ...rejected(HOST, '::1]/x:1', '::1]/', '::1]:1/x', '[::1]', '1.2.3.4:5', ':'),
       ...rejected(HOST, 'fe80::1%eth0', ':::', 'a'.repeat(64), `${'a.'.repeat(126)}bb`, '-oX=y'),
     ],
   ],

@@ -6,7 +6,7 @@ import os, { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { faultOf } from '../../src/system/error-code.ts';
-import { privateFolder, replaceFile } from '../../src/system/files.ts';
+import { checkArrived, privateFolder, replaceFile } from '../../src/system/files.ts';
 import { journalIn, RENTAL as request } from '../support/journal.ts';
 
 // Checks the order of calls, which decides the state after a power cut. test/faults/order.test.ts
@@ -153,4 +153,15 @@ describe('a rental request', () => {
     await expect(journal().open(request, new Set())).rejects.toMatchObject({ exitCode: 9 });
     expect(await readdir(join(folder, requests))).toEqual(['other.json']);
   });
+});
+
+test('names the file that lacks what was written, not its content', async () => {
+  const path = join(folder, 'file');
+  await writeFile(path, 'secret');
+  checkArrived(path, 'secret');
+  checkArrived(path, Buffer.from('secret'));
+  for (const content of ['secre', 'secrets', Buffer.from('x')])
+    expect(() => checkArrived(path, content)).toThrow(
+      new Error(`${path} does not contain what was written to it`),
+    );
 });

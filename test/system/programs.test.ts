@@ -120,6 +120,15 @@ describe('a program that ignores signals', () => {
     expect(running.isLate).toBe(false);
   });
 
+  test.each(['INT', 'TERM', 'HUP'] as const)('lets a program react to SIG%s', async (signal) => {
+    const { running, says } = await hear(
+      `trap 'exit 7' ${signal}; echo ready; while :; do sleep 0.05; done`,
+    );
+    await says(/ready/);
+    running.kill(`SIG${signal}`);
+    expect(await running.ended).toBe(7);
+  });
+
   test('kills a program immediately at the second signal', async () => {
     const { running, says } = await hear(DEAF);
     await says(/ready/);

@@ -53,7 +53,6 @@ export async function createTransport(
   // Turns off undici's idle timers, since the call's deadline covers them.
   const options = {
     connect: connector.connect,
-    allowH2: false,
     headersTimeout: 0,
     bodyTimeout: 0,
   };

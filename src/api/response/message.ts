@@ -15,7 +15,6 @@ const LONGEST_TITLE = 80;
 export function messageOf(response: HttpResponse, hide: (text: string) => string): string {
   if (response.problem !== undefined) return `the response ${response.problem}`;
   const text = response.text.trim();
-  if (text === '') return 'no explanation given';
   // Hides secrets before and after cleaning, since cleaning can join the parts of a secret.
   const cut = (words: string, most: number) =>
     shortened(withoutKeys(hide(oneLine(hide(words)))).trim(), most);
