@@ -35,11 +35,11 @@ describe('newestFirst', () => {
     const rows = [
       { id: 'a', created_at: at(2), asked_at: at(9), ordered_at: at(9) },
       { ...asked('b', at(3), at(9)), created_at: null },
-      asked('c', null, at(1)),
+      asked('c', null, at(5)),
       asked('d', at(4)),
     ];
     for (const order of orders(rows)) {
-      expect(newestFirst(order).map(({ id }) => id)).toEqual(['d', 'b', 'a', 'c']);
+      expect(newestFirst(order).map(({ id }) => id)).toEqual(['c', 'd', 'b', 'a']);
     }
   });
 
