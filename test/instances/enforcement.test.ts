@@ -113,6 +113,16 @@ test("does not compare the sandbox's clock, which users set", async () => {
   expect((await judge(FRESH, 'mine', context)).deadline).toEqual({ isArmed: true });
 });
 
+test('asks the sandbox for its time, which is exact', async () => {
+  const { context, serviceClock } = computer(undefined, undefined, true);
+  const status = async () => ({ now: new Date(NOW + 5 * HOUR).toISOString() });
+  const own = { ...context, sandbox: async () => ({ status }) } as unknown as Context;
+  const time = await serviceTime(own, () => Promise.reject(new Error('asked for nothing')));
+  expect([time.now(), serviceClock.now(), time.isFresh(), time.ahead]).toEqual([
+    ...[NOW + 5 * HOUR, NOW + 5 * HOUR, true, 0],
+  ]);
+});
+
 test.each([
   ['mine', 'a', undefined],
   ['mine', null, undefined],

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../src/context.ts';
 import type { CliError } from '../../src/errors.ts';
 import { type FileFlags, type Half, withFile } from '../../src/instances/rent/given.ts';
+import { manifestJsonSchema } from '../../src/instances/rent/manifest-json.ts';
+import { manifestText } from '../../src/instances/rent/manifest-text.ts';
 import { removeFolder } from '../support/afterwards.ts';
 
 let folder: string;
@@ -13,19 +15,29 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-/** Reads a file, with these flags and defaults of the profile, and what is noted. */
-async function read(text: string, half: Half, typed: FileFlags = {}, defaults: object = {}) {
+/** Reads a file, with these flags and defaults of the profile, and adds what is noted. */
+async function givenBy(
+  text: string,
+  half: Half,
+  typed: FileFlags,
+  defaults: object,
+  notes: string[] = [],
+) {
   const file = join(folder, 'box.yaml');
   await writeFile(file, text);
-  const notes: string[] = [];
   const context = {
     signal: new AbortController().signal,
     settings: async () => ({ sandbox: false, profile: { value: 'work' } }),
     config: async () => ({ read: async () => ({ profiles: { work: { defaults } } }) }),
     err: { note: (note: string) => notes.push(note) },
   } as unknown as Context;
+  return withFile({ ...typed, file }, half, context);
+}
+
+async function read(text: string, half: Half, typed: FileFlags = {}, defaults: object = {}) {
+  const notes: string[] = [];
   const plain = (value: unknown) => JSON.stringify(value).replaceAll(folder, 'FOLDER');
-  const given = await withFile({ ...typed, file }, half, context).catch(({ message }: CliError) =>
+  const given = await givenBy(text, half, typed, defaults, notes).catch(({ message }: CliError) =>
     message.replaceAll(folder, 'FOLDER'),
   );
   if (typeof given === 'string') return given;
@@ -133,4 +145,26 @@ test.each([
   '- name: box\n',
 ])('says what is wrong in the file %j', async (text) => {
   expect(await read(text, 'both')).toMatchSnapshot();
+});
+
+test.each<[string, string, FileFlags, boolean]>([
+  ['everything', `${INSTANCE}${JOB}`, {}, true],
+  ['everything without secrets', `${INSTANCE}${JOB}`, {}, false],
+  ['nothing', '{}\n', {}, true],
+  ['a time', 'offer_id: o\n', { terminateAt: { hour: 18, minute: 5 }, here: false }, true],
+])('writes %s into a job file', async (_what, text, typed, showSecrets) => {
+  const { flags } = await givenBy(text, 'both', typed, {});
+  const written = await manifestText(flags, { showSecrets });
+  expect(written.replaceAll(folder, 'FOLDER')).toMatchSnapshot();
+  // It says the same when it is read.
+  const again = await givenBy(written, 'both', { here: flags.here }, {});
+  const { terminateAfter, command, ...others } = again.flags;
+  const kept = JSON.parse(JSON.stringify({ ...others, ...typed }));
+  const { terminateAfter: _after, command: _command, ...own } = flags;
+  if (showSecrets) expect(kept).toEqual(JSON.parse(JSON.stringify(own)));
+  expect([typeof terminateAfter, command?.length]).toMatchSnapshot();
+});
+
+test('describes each field in the schema', () => {
+  expect(JSON.stringify(manifestJsonSchema(), null, 1)).toMatchSnapshot();
 });

@@ -38,7 +38,7 @@ beforeEach(async () => {
         statuses.set(id, verb === 'terminate' ? 'TERMINATED' : 'STOPPED');
         return ok({ status: statuses.get(id) });
       }
-      return ok({ id, name: NAMES.get(id), status });
+      return ok({ id, name: NAMES.get(id), status, paid_until: '2026-01-15T13:00:00Z' });
     },
   });
   await world.cli(['instances', 'track', ...NAMES.keys()]);
@@ -197,6 +197,16 @@ test('terminates nothing if one of several names is ambiguous', async () => {
   const { code, posts } = await changes('terminate', 'prod-db', 'twin', 'none', '--yes');
   expect({ code, posts }).toEqual({ code: 2, posts: [] });
 });
+
+test.each([[[]], [['--wait']], [['--wait', '--json']]])(
+  'says once of an ended instance that it has ended, in a terminal, with %j',
+  async (flags) => {
+    const argv = ['instances', 'terminate', 'face', 'prod-db', '--yes', ...flags];
+    statuses.set(FACE, 'TERMINATED');
+    const { code } = await world.cli(argv, { terminal: true });
+    expect(code).toBe(0);
+  },
+);
 
 test('says how to tell several instances apart', () => {
   const fitting = TWINS.map((id) => ({ id, name: 'twin' }));

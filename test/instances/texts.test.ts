@@ -9,7 +9,7 @@ import { endedRow } from '../../src/instances/deadlines/reap.ts';
 import { rescueState } from '../../src/instances/deadlines/rescued.ts';
 import { openAlone, otherSettled } from '../../src/instances/recover/pending.ts';
 import { payingAccount } from '../../src/instances/rent/account.ts';
-import { makeRequest } from '../../src/instances/rent/body.ts';
+import { checkGiven, makeRequest } from '../../src/instances/rent/body.ts';
 import { exceededBy, guardOf } from '../../src/instances/rent/guards.ts';
 import { findHardware, warnIfDearer } from '../../src/instances/rent/hardware.ts';
 import { reorderNote, reservationNote } from '../../src/instances/rent/preflight.ts';
@@ -135,6 +135,9 @@ test('says what is missing, and which text is no offer', async () => {
     })),
   ]) {
     await makeRequest({ ...given, flags } as never, context).catch(failed);
+  }
+  for (const flags of [{ shmSize: 8 }, { template: '' }]) {
+    await checkGiven({ ...given, flags } as never, context).catch(failed);
   }
   await findHardware('image', 'a b', '--image', context).catch(failed);
   await findHardware('offer', 'a b', '--offer', context).catch(failed);

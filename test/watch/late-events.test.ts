@@ -102,7 +102,7 @@ test('searches for late events when asked, and else once a minute', async () => 
   const shown = [
     [await pages(), await pages({ isSweep: false }), await pages({ isSweep: true })],
     [await pages(undefined, 59_999), await pages(undefined, 1), await pages(undefined, 59_999)],
-    [await pages({ isSweep: true }), await pages(undefined, 59_999), await pages({}, 1)],
+    [await pages({ isSweep: true }), await pages(undefined, 59_999), await pages(undefined, 1)],
   ];
   expect(shown).toEqual([
     [1, 1, 2],
