@@ -198,7 +198,7 @@ test('terminates nothing if one of several names is ambiguous', async () => {
   expect({ code, posts }).toEqual({ code: 2, posts: [] });
 });
 
-test.each([[[]], [['--wait']], [['--wait', '--json']]])(
+test.each([[[]], [['--json']], [['--wait']], [['--wait', '--json']]])(
   'says once of an ended instance that it has ended, in a terminal, with %j',
   async (flags) => {
     const argv = ['instances', 'terminate', 'face', 'prod-db', '--yes', ...flags];
