@@ -5,6 +5,7 @@ import { accountLeft } from '../../src/instances/accounts.ts';
 import { keyChooser } from '../../src/instances/ask/keys.ts';
 import { printRows } from '../../src/instances/ask/summary.ts';
 import { idleText } from '../../src/instances/deadlines/idle-time.ts';
+import { notifyOfReaped } from '../../src/instances/deadlines/notify.ts';
 import { endedRow } from '../../src/instances/deadlines/reap.ts';
 import { rescueState } from '../../src/instances/deadlines/rescued.ts';
 import { openAlone, otherSettled } from '../../src/instances/recover/pending.ts';
@@ -412,3 +413,35 @@ test.each([
     expect(said).toMatchSnapshot();
   },
 );
+
+test('notifies of each instance and each request that a pass ended, or failed to end', async () => {
+  const { said, context } = computer();
+  const stored: object[] = [];
+  const journal = {
+    account: async () => 'u',
+    sendEvent: async (event: object) => void stored.push(event),
+    unsentEvents: async () => [{ key: 'earlier' }, stored[0]],
+  };
+  const own = {
+    ...context,
+    ...{ clock: { now: () => NOW }, journal: async () => journal },
+    shielded: (work: (own: object) => Promise<void>) => work(own),
+    settings: async () => ({ sandbox: false, profile: { value: 'work' } }),
+    config: async () => ({ read: async () => ({ profiles: { work: { notify: ['tell'] } } }) }),
+  };
+  const row = (id: string | null, name: string, outcome: string, reason = 'deadline') =>
+    ({ id, name, outcome, reason, deadline: 'D', overdue_seconds: 1, exit_code: null }) as const;
+  const rows = [
+    ...[row('i', 'a', 'terminated'), row('i', 'a', 'terminated', 'idle'), row('j', 'b', 'refused')],
+    ...[row(null, 'c', 'unknown'), row(null, 'd', 'unknown'), row('k', 'e', 'other')],
+  ];
+  const errors = ['j', 'c', 'd'].map(
+    (resource) => new CliError('refused', `No ${resource}.`, { resource }),
+  );
+  await notifyOfReaped({ rows, errors } as never, own as never);
+  expect({ said, stored }).toMatchSnapshot();
+  stored.length = 0;
+  const ended = { ...own, signal: AbortSignal.abort() };
+  await notifyOfReaped({ rows, errors } as never, ended as never);
+  expect(stored.map((event) => Reflect.get(event, 'key'))).toMatchSnapshot();
+});
