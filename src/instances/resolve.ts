@@ -173,8 +173,7 @@ export function beginningWithYes(
 }
 
 function targetOf({ id, name, last, deadline, idle, rescue, wasStopped }: KnownInstance): Target {
-  const kept = { ...(idle && { idle }), ...(rescue && { copies: rescue }) };
-  return { id, name, last: last?.status, ends_at: deadline, wasStopped, ...kept };
+  return { id, name, last: last?.status, ends_at: deadline, wasStopped, idle, copies: rescue };
 }
 
 async function notKnown(

@@ -161,6 +161,7 @@ test.each([
   ['root     pts/0        Jan 15 10:00 23:59        1234', 86_340],
   ['root     pts/0        Jan 15 10:00  old         1234 (tmux(77).%0)', 86_400],
   ['a pts/0 Jan 1 10:00 old 1 (x)\nb pts/1 Jan 1 10:00 00:07 2 (y)', 420],
+  ['a pts/0 Jan 1 10:00 00:07 1 (x)\n\nb pts/1 Jan 1 10:00 old 2 (y)\n', 420],
 ])('reads the last input in a sample with %j', (terminals, seconds) => {
   expect(parse(probeOutput({ terminals })).input).toEqual({ value: seconds });
 });
@@ -168,6 +169,7 @@ test.each([
 test.each([
   ['', '900 1000', 100],
   ['', '900 1000\n998 1001\n0 1001', 3],
+  ['', '998 1001\n900 1000', 3],
   ['a pts/0 Jan 1 10:00 00:07 1 (x)', '900 1000', 100],
   ['a pts/0 Jan 1 10:00 . 1 (x)', '900 1000', 0],
   ['a pts/0 Jan 1 10:00 00:07 1 (x)', '', 420],

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
 import { waitText } from '../../src/instances/rent/capacity.ts';
+import { DriveTaken } from '../../src/instances/rent/refusal.ts';
 import { needs } from '../support/needs.ts';
 import { RentingService } from '../support/renting-service.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
@@ -204,6 +205,10 @@ test.each([
   expect(waitText('trainer', new CliError(failure, 'The last attempt failed.'), until)).toBe(
     `trainer: ${why}; trying again at 14:03:20`,
   );
+  const text = 'drive data is SYNCING';
+  const refusal = new CliError(failure, 'No');
+  const taken = new DriveTaken(refusal, { text, hint: 'wait', isPassing: true }, 'trainer');
+  expect(waitText('trainer', taken, until)).toBe(`trainer: the ${text}; trying again at 14:03:20`);
 });
 
 test.each([400, 3600])(

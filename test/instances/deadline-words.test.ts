@@ -8,6 +8,7 @@ import {
   earlyFor,
   laterDeadline,
   noteNewEnds,
+  onItsDay,
   plannedDeadline,
   wantedDeadline,
   wantedText,
@@ -119,4 +120,22 @@ test('prints a request with every flag', () => {
   expect(summary({ sshKey: [] }, FLAGS.today ?? {}, {}, '20.01')).toMatchSnapshot();
   expect(summary({}, {}, { maxPrice: roubles('1') })).toMatchSnapshot();
   expect(summary({}, FLAGS.tomorrow ?? {}, {}, '20.00')).toMatchSnapshot();
+});
+
+test('fixes the day of a time of day only while --retry-for waits', async () => {
+  const at = { terminateAt: { hour: 18, minute: 5 } } as CheckedEnds;
+  const service = (time: number) =>
+    ({
+      serviceClock: {
+        ...{ isExact: () => true, isKnown: () => true, now: () => time, set: () => undefined },
+      },
+      sandbox: async () => ({ status: async () => ({ now: '2026-01-15T12:00:00Z' }) }),
+    }) as unknown as Context;
+  const days = [[undefined, NOW] as const, [HOUR, NOW] as const, [HOUR, NOW + 12 * HOUR] as const];
+  const found = await Promise.all(
+    days.map(([retryFor, time]) => onItsDay(at, retryFor, service(time))),
+  );
+  const evening = new Date(2026, 0, 15, 18, 5).getTime();
+  expect(found).toEqual([at, { terminateAt: evening }, { terminateAt: evening + 24 * HOUR }]);
+  expect(await onItsDay({} as CheckedEnds, HOUR, service(NOW))).toEqual({});
 });

@@ -104,9 +104,12 @@ describe('defaults of a profile', () => {
     await cli(...run, '--profile', 'other', '--', 'true');
   });
 
-  test('offers the defaults first when it prompts', async () => {
+  test.each([
+    ['H100', 'laptop'],
+    ['none-such', 'gone'],
+  ])('offers the defaults %s and %s first when it prompts', async (offer, sshKey) => {
     await done('ssh-keys', 'add', await otherKey(), '--name', 'desktop', '--default');
-    await set('--offer', 'H100', '--image', 'Ubuntu 22.04', '--ssh-key', 'laptop');
+    await set('--offer', offer, '--image', 'Ubuntu 22.04', '--ssh-key', sshKey);
     await done('catalog', 'add', 'offer', OFFER, '--name', 'RTX 4090');
     await done('catalog', 'add', 'offer', '11111111-0000-4000-8000-000000000001', '--name', 'H100');
     await done('catalog', 'add', 'image', IMAGE, '--name', 'Ubuntu 22.04');

@@ -2,10 +2,27 @@ import { hostname } from 'node:os';
 import { expect, test } from 'vitest';
 import { createServiceClock } from '../../src/context/service-clock.ts';
 import type { Context } from '../../src/context.ts';
-import { judge, lastAhead, readEnforcement } from '../../src/instances/deadlines/armed.ts';
+import { CliError } from '../../src/errors.ts';
+import { armedStatus } from '../../src/instances/deadlines/arm.ts';
+import {
+  beat,
+  ensureArmed,
+  type Feature,
+  judge,
+  lastAhead,
+  noteFault,
+  readEnforcement,
+  warnUnarmed,
+} from '../../src/instances/deadlines/armed.ts';
 import { serviceTime, warnOfDifference } from '../../src/instances/deadlines/service-time.ts';
 import { warnOfUnenforcedDeadlines } from '../../src/instances/deadlines/unenforced.ts';
-import { type Heartbeat, type Journal, writeHeartbeat } from '../../src/journal/index.ts';
+import { ENTRY } from '../../src/instances/scheduler/index.ts';
+import {
+  type Heartbeat,
+  heartbeatOf,
+  type Journal,
+  writeHeartbeat,
+} from '../../src/journal/index.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { manualClock } from '../support/clock.ts';
 import { inZone } from '../support/in-zone.ts';
@@ -111,6 +128,16 @@ test.each<Row>([
 test("does not compare the sandbox's clock, which users set", async () => {
   const { context } = computer(undefined, undefined, true);
   expect((await judge(FRESH, 'mine', context)).deadline).toEqual({ isArmed: true });
+});
+
+test('asks the sandbox for its time, which is exact', async () => {
+  const { context, serviceClock } = computer(undefined, undefined, true);
+  const status = async () => ({ now: new Date(NOW + 5 * HOUR).toISOString() });
+  const own = { ...context, sandbox: async () => ({ status }) } as unknown as Context;
+  const time = await serviceTime(own, () => Promise.reject(new Error('asked for nothing')));
+  expect([time.now(), serviceClock.now(), time.isFresh(), time.ahead]).toEqual([
+    ...[NOW + 5 * HOUR, NOW + 5 * HOUR, true, 0],
+  ]);
 });
 
 test.each([
@@ -291,4 +318,94 @@ test('refuses a time that the second response contradicts, and a response withou
     );
     expect(asked).toHaveLength(1);
   }
+});
+
+/** The profile `mine` of the account `a`, with heartbeats by profile. */
+async function ofMine(all: Readonly<Record<string, Partial<Heartbeat>>>, more: object = {}) {
+  const { context, warnings } = computer(undefined, await temporaryFolder());
+  const { state } = await context.folders();
+  for (const [name, one] of Object.entries(all))
+    await writeHeartbeat(state, name, { ...FRESH, ...one });
+  const note = (text: string) => warnings.push(text);
+  const settings = { sandbox: false, baseUrl: { value: HOME }, profile: { value: 'mine' } };
+  const own = {
+    ...context,
+    ...{ journal: async () => ({ account: async () => 'a' }), version: '1.2.3' },
+    ...{ settings: async () => ({ ...settings, apiKey: { source: 'profile' } }) },
+    ...{ err: { ...context.err, note }, out: { terminal: true } },
+    host: { ...context.host, pid: 41, parent: 7, platform: 'linux' },
+    ...more,
+  } as unknown as Context;
+  return { own, warnings, state };
+}
+
+const FEW = { features: ['deadline'] };
+test.each<[string, Record<string, Partial<Heartbeat>>, Feature[]]>([
+  ['nothing', {}, ['deadline']],
+  ['everything', { mine: {} }, ['deadline', 'idle', 'rescue']],
+  ['a loop', { mine: runs('loop', 7) }, ['deadline']],
+  ['too little', { mine: FEW }, ['rescue', 'idle']],
+  ['enough', { mine: FEW }, ['deadline']],
+  ['another account', { theirs: { account: 'b' } }, ['deadline']],
+])(
+  'with a schedule that does %s, refuses or warns before a request',
+  async (_what, all, needed) => {
+    const { own, warnings } = await ofMine(all);
+    await ensureArmed(needed, own).catch(({ message, hint }: CliError) =>
+      warnings.push(`${message} | ${hint}`),
+    );
+    await warnUnarmed(needed, own);
+    await warnUnarmed(needed, { ...own, host: { ...own.host, session: {} } } as Context);
+    expect(warnings).toMatchSnapshot();
+  },
+);
+
+const LATER = { at: ago(11 * MINUTE) };
+test.each<[string, Record<string, Partial<Heartbeat>>, object?]>([
+  ['nothing', {}],
+  ['its own', { mine: {} }],
+  ['its own, which does less than another', { mine: FEW, other: {} }],
+  ['its own, which is late, and another', { mine: LATER, other: FEW }],
+  ['its own, which is late', { mine: LATER, theirs: { account: 'b' } }],
+  ['its own loop', { mine: { ...runs('loop', 7), ...FEW } }],
+  ['its own, which fails', { mine: failed }],
+  ['its own for another service', { mine: { service: 'else' } }],
+  [
+    'another, of an unknown account',
+    { other: {} },
+    { journal: async () => ({ account: async () => undefined }) },
+  ],
+])('shows what enforces deadlines with the schedules: %s', async (_what, all, more) => {
+  const { own } = await ofMine(all, more);
+  expect(await armedStatus(own)).toMatchSnapshot();
+});
+
+test.each<[string, Record<string, Partial<Heartbeat>>, object]>([
+  ['a first run', {}, {}],
+  [
+    'a run of a scheduler',
+    {},
+    { env: { [ENTRY]: 'gpucloud-reap-mine' }, out: { terminal: false } },
+  ],
+  ['the next run of a loop', { mine: { ...runs('first', 7), at: ago(5 * MINUTE) } }, {}],
+  [
+    'a run of an unknown account',
+    {},
+    { journal: async () => ({ account: async () => undefined }) },
+  ],
+])('stores %s, and that it failed', async (_what, all, more) => {
+  const { own, state } = await ofMine(all, more);
+  const stored = () =>
+    JSON.parse(JSON.stringify(heartbeatOf(state, 'mine')).replace(hostname(), 'HOST'));
+  const shown: unknown[] = [];
+  await noteFault(10 * MINUTE, new CliError('unreachable', 'No network.'), own);
+  shown.push(stored());
+  await beat(5 * MINUTE, 9, own);
+  shown.push(stored());
+  const page = { operation: 'GET /users/me', obstacle: 'web page' } as const;
+  for (const request of [page, undefined]) {
+    await noteFault(MINUTE, new CliError('authentication', 'No key.', { request }), own);
+    shown.push(stored());
+  }
+  expect(shown).toMatchSnapshot();
 });

@@ -180,3 +180,19 @@ test('goes on without the drives, but not with a refused key', async () => {
   const refused = Promise.reject(error('authentication', 'drives'));
   await expect(listed({ drives: refused })).rejects.toThrow('drives: authentication.');
 });
+
+test('hears of failed drives while the journal is read', async () => {
+  const drives = Promise.reject(error('unreachable', 'drives'));
+  let isHeard = false;
+  drives.catch = (hear) => {
+    isHeard = true;
+    return Promise.prototype.catch.call(drives, hear);
+  };
+  const journal = { read: () => new Promise<never>(() => undefined) } as unknown as Journal;
+  void readKnownInstances(
+    { all: false, drives, now: NOW, journal: Promise.resolve(journal) },
+    {} as Api,
+    {} as Context,
+  );
+  expect(isHeard).toBe(true);
+});

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { brokenName } from '../../src/instances/rent/count.ts';
+import { ambiguous } from '../../src/instances/resolve.ts';
 import { createWorld, journalOf, type World } from '../support/run-cli.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { ok } from '../support/service.ts';
@@ -37,7 +38,7 @@ beforeEach(async () => {
         statuses.set(id, verb === 'terminate' ? 'TERMINATED' : 'STOPPED');
         return ok({ status: statuses.get(id) });
       }
-      return ok({ id, name: NAMES.get(id), status });
+      return ok({ id, name: NAMES.get(id), status, paid_until: '2026-01-15T13:00:00Z' });
     },
   });
   await world.cli(['instances', 'track', ...NAMES.keys()]);
@@ -119,13 +120,13 @@ describe('a name like an ID', () => {
   const LIKE = 'beefbeef-1111-4222-8333-44445555aaaa';
 
   test.each([
-    ['create', LIKE],
-    ['create', '--name', LIKE.toUpperCase()],
-    ['create', LIKE, '--count', '2'],
-    ['create', '-f', '-'],
-    ['reorder', FACE, LIKE],
-    ['reorder', FACE, LIKE, '--any-name'],
-  ])('is refused for a new instance before any request: %s %s %s', async (...argv) => {
+    [['create', LIKE]],
+    [['create', '--name', LIKE.toUpperCase()]],
+    [['create', LIKE, '--count', '2']],
+    [['create', '-f', '-']],
+    [['reorder', FACE, LIKE]],
+    [['reorder', FACE, LIKE, '--any-name']],
+  ])('is refused for a new instance before any request: %j', async (argv) => {
     const stdin = `instance_name: ${LIKE}\n`;
     const { code, stderr, requests } = await world.cli(['instances', ...argv, ...ofCreate(argv)], {
       stdin,
@@ -190,6 +191,43 @@ describe('an ambiguous name or ID prefix', () => {
       for (const id of TWINS) expect(stderr).toContain(`twin ${id}`);
     },
   );
+});
+
+test('terminates nothing if one of several names is ambiguous', async () => {
+  const { code, posts } = await changes('terminate', 'prod-db', 'twin', 'none', '--yes');
+  expect({ code, posts }).toEqual({ code: 2, posts: [] });
+});
+
+test.each([[[]], [['--json']], [['--wait']], [['--wait', '--json']]])(
+  'says once of an ended instance that it has ended, in a terminal, with %j',
+  async (flags) => {
+    const argv = ['instances', 'terminate', 'face', 'prod-db', '--yes', ...flags];
+    statuses.set(FACE, 'TERMINATED');
+    const { code } = await world.cli(argv, { terminal: true });
+    expect(code).toBe(0);
+  },
+);
+
+test('says how to tell several instances apart', () => {
+  const fitting = TWINS.map((id) => ({ id, name: 'twin' }));
+  const hints = (['name', 'beginning', 'both'] as const).map((by) => {
+    const { failure, message, hint } = ambiguous('aaaa', { by, fitting });
+    expect([failure, message]).toEqual([
+      'usage',
+      `INSTANCE "aaaa" matches several instances: twin ${TWINS[0]}, twin ${TWINS[1]}`,
+    ]);
+    return hint;
+  });
+  expect(hints).toEqual(['use an ID', 'use an ID', 'use a name or ID that only one of them has']);
+});
+
+test.each([
+  [['terminate', '--all'], { terminal: true, stdin: 'n\n' }],
+  [['terminate', '--all'], {}],
+  [['terminate', '--all', '--yes', 'face'], {}],
+])('%j terminates nothing without a yes, or with a name: %j', async (argv, options) => {
+  const { requests } = await world.cli(['instances', ...argv], options);
+  expect(requests.filter(({ method }) => method === 'POST')).toEqual([]);
 });
 
 describe('an unknown name or ID', () => {

@@ -28,6 +28,21 @@ describe('newestFirst', () => {
     for (const order of orders(rows)) expect(ids(order)).toEqual(['b', 'c', 'a', 'd']);
   });
 
+  test('takes the time of the request for one that the service does not show', () => {
+    const asked = (id: string, asked_at: string | null, ordered_at?: string) => ({
+      ...{ id, asked_at, ...(ordered_at === undefined ? {} : { ordered_at }) },
+    });
+    const rows = [
+      { id: 'a', created_at: at(2), asked_at: at(9), ordered_at: at(9) },
+      { ...asked('b', at(3), at(9)), created_at: null },
+      asked('c', null, at(5)),
+      asked('d', at(4)),
+    ];
+    for (const order of orders(rows)) {
+      expect(newestFirst(order).map(({ id }) => id)).toEqual(['c', 'd', 'b', 'a']);
+    }
+  });
+
   test('sorts equal creation times by request time, then by ID', () => {
     const rows = [
       instance('b', at(1), at(5)),

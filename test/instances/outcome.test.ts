@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CliError, type Failure } from '../../src/errors.ts';
+import { CliError, type Failure, SeveralErrors } from '../../src/errors.ts';
 import { attempt, billText, outcomeOf, withBill } from '../../src/instances/change/outcome.ts';
 
 const [A, B, C] = [1, 2, 3].map((n) => ({
@@ -62,6 +62,7 @@ test.each<[string, Failure, readonly (boolean | undefined)[]]>([
   ['two of three', 'interrupted', [true, undefined, true]],
   ['all, of which some bill', 'interrupted', [true, false, true]],
   ['all, of which none bills', 'interrupted', [false, false, false]],
+  ['all, of which all bill', 'interrupted', [true, true, true]],
   ['all, for another reason', 'deadline', [true, true, true]],
 ])('combines the failures of %s (%s)', (_what, failure, billing) => {
   const targets = [A, B, C] as { id: string; name: string }[];
@@ -78,7 +79,8 @@ test.each<[string, Failure, readonly (boolean | undefined)[]]>([
   });
   const { changed, failure: found } = outcomeOf(each, targets);
   expect(changed).toEqual(each.filter((one) => !(one instanceof CliError)));
-  expect(`${found?.name}: ${factsOf(found as CliError)}`).toMatchSnapshot();
+  const summary = found instanceof SeveralErrors ? found.summary : undefined;
+  expect([found, summary].map((one) => one && factsOf(one)).join('\n\n')).toMatchSnapshot();
 });
 
 test('combines nothing without a failure', () => {

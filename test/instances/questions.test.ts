@@ -160,6 +160,7 @@ test.each<[string, readonly (string | number)[], Partial<Asking>?, Answer?]>([
   ['Name', ['lab', 'new'], { count: 1 }, { flags: {}, text: 'earlier' }],
   ['Offer', [1]],
   ['Offer', [3]],
+  ['Offer', [4]],
   [
     'Offer',
     [6, 'twin', 'a b', ' o-7 '],

@@ -50,6 +50,15 @@ describe('reconcile', () => {
     expect(recordsIn(world, 'requests')).toEqual([]);
   });
 
+  test('resolves only one of two requests with an instance', async () => {
+    await lose([], ID);
+    await lose(['--yes']);
+    world.rented.drives = [{ id: 'd1', current_instance_id: ID }];
+    const { said, ids } = await recover(['yes', 'yes']);
+    expect(said).toEqual(['Is it the instance you requested now?']);
+    expect(ids.filter((id) => id === ID)).toHaveLength(1);
+  });
+
   test.each([[[]], [[{ id: 'd1', current_instance_id: ID }]]])(
     "does not prompt for another request's instance, drives: %j",
     async (drives) => {

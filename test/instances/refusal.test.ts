@@ -253,6 +253,12 @@ describe('a drive that is not free', () => {
     },
   );
 
+  test.each(['IN_USE', 'DELETING'])('and stays %s for all the time to retry', async (status) => {
+    service.drives = [{ id: DRIVE, name: 'data', status, current_instance_id: null }];
+    service.posts = Array.from({ length: 9 }, () => () => no(409, WORDS));
+    await failure([...CREATE, '--drive', DRIVE, '--retry-for', '1m']);
+  });
+
   test('names an instance unknown here by its ID, also if it could not be read', async () => {
     service.drives = [{ id: DRIVE, name: 'data', current_instance_id: ID }];
     service.posts.push(() => no(409, WORDS));

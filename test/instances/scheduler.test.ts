@@ -58,17 +58,20 @@ describe('the systemd unit', () => {
 });
 
 test.each([
-  ['darwin', ['launchd']],
+  'darwin',
   // Without a systemd of the user, such as in a container, cron is left.
-  ['linux', ['systemd', 'crontab']],
-  ['win32', ['schtasks']],
-  ['freebsd', ['crontab']],
-])('offers the schedulers of %s, best first: %j', (platform, names) => {
+  'linux',
+  'win32',
+  'freebsd',
+])('offers the schedulers of %s, best first, each with its limits', (platform) => {
   const start = () => {
     throw new Error('nothing is started');
   };
   const all = schedulersOf(platform, { start, home: folder, uid: 1000, configHome: undefined });
-  expect(all.map(({ name }) => name)).toEqual(names);
+  const shown = all.map(({ name, note, startsWithin }) => {
+    return [name, note, startsWithin(JOB) / 60_000];
+  });
+  expect(shown).toMatchSnapshot();
 });
 
 test('writes a launchd property list with the same arguments', needs('python3'), () => {

@@ -9,6 +9,7 @@ import {
   IN_FOUR_HOURS,
   journalFolders,
 } from '../commands/instances/deadlines/world.ts';
+import { whole } from '../support/renting-service.ts';
 import { HARDWARE } from '../support/sandbox-ids.ts';
 import { type Answer, no, ok } from '../support/service.ts';
 
@@ -94,6 +95,48 @@ const STORIES: Readonly<Record<string, () => Promise<unknown>>> = {
     };
     world.rented.posts = [refuse];
     await rent('trainer');
+  },
+  'a created instance that can not be saved': async () => {
+    const create = async () => {
+      const [requests = ''] = journalFolders(world, 'requests');
+      await writeFile(join(requests, '..', 'instances'), '');
+      return ok({ id: id(1), name: 'trainer', status: 'PROVISIONING' }, 201);
+    };
+    world.rented.posts = [create];
+    await rent('trainer');
+  },
+  'reap with a request of unknown outcome that is past its deadline': async () => {
+    world.rented.posts = [() => 'hangUp'];
+    await rent('trainer', ...IN_FOUR_HOURS);
+    world.clock.advance(5 * 3_600_000);
+    await cli('reap');
+  },
+  'take over what another program wrote': async () => {
+    becomes('ACTIVE');
+    for (const odd of [
+      ...[{ has_job: 'yes' }, { rescue: {} }, { rescue: [{ local: 'a' }] }, { ends_at: 'soon' }],
+      ...[{ if_idle_seconds: 0 }, { name: 5 }, { id: 5 }, { ends_at: null, if_idle_seconds: null }],
+    ]) {
+      const stdin = JSON.stringify({ id: id(1), name: 'box', ...odd });
+      await world.cli(['instances', 'track', '-'], { stdin });
+    }
+  },
+  'follow several instances that have no event': async () => {
+    for (const at of [1, 2, 3, 4, 5]) becomes('ACTIVE', { name: `box-${at}` }, at);
+    await cli('track', ...[1, 2, 3, 4, 5].map(id));
+    for (const count of [1, 4, 5]) {
+      const stop = new AbortController();
+      let reads = 0;
+      world.rented.events = () => {
+        reads += 1;
+        if (reads === 3 * count) stop.abort(new CliError('interrupted', 'Interrupted.'));
+        return whole([]);
+      };
+      const ids = [1, 2, 3, 4, 5].slice(0, count).map(id);
+      const interrupts = { first: stop.signal, second: new AbortController().signal };
+      const argv = ['instances', 'events', ...ids, '--follow'];
+      await world.cli(argv, { interrupts });
+    }
   },
   'one attempt in the time to retry': async () => {
     world.rented.posts = [() => ({ ...no(429, 'busy'), headers: { 'retry-after': '7200' } })];

@@ -49,6 +49,11 @@ describe('create --count', () => {
     await rig.create(['--count', '2', '--wait']);
   });
 
+  test('keeps instances that are not ready in time, without --min-count', async () => {
+    await rig.create(['--count', '2', '--wait', '--wait-timeout', '5s']);
+    expect(rig.statuses()).toEqual({ 'gpu-1': 'PROVISIONING', 'gpu-2': 'PROVISIONING' });
+  });
+
   test('tries the offers for each name, and prints the attempts per name', async () => {
     rig.become();
     rig.service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {

@@ -163,6 +163,8 @@ describe('instances create without --ssh-key', () => {
     const { requests } = await world.cli([...CREATE, ...flags], { stdin });
     expect(sent(requests)).not.toContain('GET /ssh-keys');
     expect(rentedWith()).toEqual({ ...BODY, ssh_keys: undefined });
+    const waiting = [...CREATE, ...flags, '--wait=ssh', '--dry-run'];
+    expect(sent((await world.cli(waiting, { stdin })).requests)).not.toContain('GET /ssh-keys');
   });
 
   test.each([[['--ssh-key', 'laptop', '--no-ssh-key']], [['--no-ssh-key', '--ssh-key', 'laptop']]])(

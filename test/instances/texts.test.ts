@@ -5,11 +5,12 @@ import { accountLeft } from '../../src/instances/accounts.ts';
 import { keyChooser } from '../../src/instances/ask/keys.ts';
 import { printRows } from '../../src/instances/ask/summary.ts';
 import { idleText } from '../../src/instances/deadlines/idle-time.ts';
+import { notifyOfReaped } from '../../src/instances/deadlines/notify.ts';
 import { endedRow } from '../../src/instances/deadlines/reap.ts';
 import { rescueState } from '../../src/instances/deadlines/rescued.ts';
 import { openAlone, otherSettled } from '../../src/instances/recover/pending.ts';
 import { payingAccount } from '../../src/instances/rent/account.ts';
-import { makeRequest } from '../../src/instances/rent/body.ts';
+import { checkGiven, makeRequest } from '../../src/instances/rent/body.ts';
 import { exceededBy, guardOf } from '../../src/instances/rent/guards.ts';
 import { findHardware, warnIfDearer } from '../../src/instances/rent/hardware.ts';
 import { reorderNote, reservationNote } from '../../src/instances/rent/preflight.ts';
@@ -17,7 +18,7 @@ import { markOf, purseGuard } from '../../src/instances/rent/purse.ts';
 import { beginningWithYes, pickInstances } from '../../src/instances/resolve.ts';
 import { crontab } from '../../src/instances/scheduler/crontab.ts';
 import { mustRun, runTool } from '../../src/instances/scheduler/tool.ts';
-import { zero } from '../../src/rules/money.ts';
+import { money, zero } from '../../src/rules/money.ts';
 import type { Start } from '../../src/system/programs.ts';
 
 const NOW = Date.parse('2026-01-15T12:00:00Z');
@@ -127,8 +128,17 @@ test('offers the living instances, newest first, or refuses if there are none', 
 test('says what is missing, and which text is no offer', async () => {
   const { said, context, failed } = computer();
   const given = { from: (flag: string) => `--${flag}` };
-  for (const flags of [{}, { name: 'x', offer: ['o'] }, { offer: ['o'], image: 'i' }]) {
+  const whole = { name: 'box', offer: ['o'], image: 'i' };
+  for (const flags of [
+    ...[{}, { name: 'x', offer: ['o'] }, { offer: ['o'], image: 'i' }],
+    ...[{ sshKey: ['k', ''] }, { template: '' }, { drive: '' }].map((more) => ({
+      ...{ ...whole, ...more },
+    })),
+  ]) {
     await makeRequest({ ...given, flags } as never, context).catch(failed);
+  }
+  for (const flags of [{ shmSize: 8 }, { template: '' }]) {
+    await checkGiven({ ...given, flags } as never, context).catch(failed);
   }
   await findHardware('image', 'a b', '--image', context).catch(failed);
   await findHardware('offer', 'a b', '--offer', context).catch(failed);
@@ -310,7 +320,11 @@ test('waits until no other process creates an instance with the name', async () 
 const PRICED = { ...STOPPED, status: 'ACTIVE' };
 const limited = (guards: object, instances: object, more: object = {}) =>
   computer(instances as never, {
-    settings: async () => ({ sandbox: false, profile: { value: 'work' } }),
+    // Reads no key, which might ask for a password.
+    settings: async (how: object) => {
+      expect(how).toEqual({ key: false });
+      return { sandbox: false, profile: { value: 'work' } };
+    },
     config: async () => ({ read: async () => ({ profiles: { work: { guards } } }) }),
     priceChecks: { pending: new Set() },
     ...more,
@@ -348,4 +362,86 @@ test.each([
     await purse?.().catch(failed);
   }
   expect(said).toMatchSnapshot();
+});
+
+const mark = (price: string, hours: number) => ({ session: { id: 's', call: 1, price, hours } });
+
+/** What a session may spend, how many instances it may have, and the rescue of its last request. */
+test.each([
+  ['82.5', 4, '10'],
+  ['82.49', 4, '10'],
+  ['72.5', 4, null],
+  ['72.49', 4, null],
+  ['63', 4, undefined],
+  ['62.99', 4, undefined],
+  ['99', 3, undefined],
+  ['99', undefined, undefined],
+])(
+  'with %s to spend and %j instances, judges requests with the rescue %j',
+  async (most, maxInstances, budget) => {
+    const created_at = new Date(NOW - 90 * 60_000).toISOString();
+    const over = { status: 'TERMINATED', created_at, terminated_at: new Date(NOW).toISOString() };
+    const five = { name: 'lives', ...mark('5', 3) };
+    const known = [
+      { ...five, id: 'a', last: { status: 'ACTIVE' } },
+      { ...five, id: 'b', request: 'u1', last: { ...over, price_per_hour_snapshot: '4' } },
+      { id: 'c', name: 'other', session: { ...five.session, id: 't' }, last: { status: 'ACTIVE' } },
+    ];
+    const journal = {
+      read: async () => ({
+        instances: known,
+        unknown: [
+          { ...five, uid: 'u1' },
+          { ...mark('1', 2), name: 'lost', uid: 'u2' },
+        ],
+        inFlight: [{ ...five, uid: 'own' }],
+      }),
+      instance: async () => ({ kind: 'none' }),
+    };
+    const { said, context, failed } = computer({ a: { status: 'ACTIVE' } });
+    const verdict = money(most);
+    const maxCost = verdict.ok ? verdict.value : zero();
+    const host = { session: { id: 's', maxCost, maxInstances, endsAt: NOW } };
+    const own = { ...context, host, journal: async () => journal } as never;
+    const rescue = budget === undefined ? {} : { rescue: { budget } };
+    const requests = [
+      { name: 'box', ...mark('9.50', 2) },
+      { name: 'lab', ...mark('9.50', 2), ...rescue },
+    ];
+    const check = await purseGuard(requests as never, async () => journal as never, own);
+    await check?.('own').catch(failed);
+    expect(said).toMatchSnapshot();
+  },
+);
+
+test('notifies of each instance and each request that a pass ended, or failed to end', async () => {
+  const { said, context } = computer();
+  const stored: object[] = [];
+  const journal = {
+    account: async () => 'u',
+    sendEvent: async (event: object) => void stored.push(event),
+    unsentEvents: async () => [{ key: 'earlier' }, stored[0]],
+  };
+  const own = {
+    ...context,
+    ...{ clock: { now: () => NOW }, journal: async () => journal },
+    shielded: (work: (own: object) => Promise<void>) => work(own),
+    settings: async () => ({ sandbox: false, profile: { value: 'work' } }),
+    config: async () => ({ read: async () => ({ profiles: { work: { notify: ['tell'] } } }) }),
+  };
+  const row = (id: string | null, name: string, outcome: string, reason = 'deadline') =>
+    ({ id, name, outcome, reason, deadline: 'D', overdue_seconds: 1, exit_code: null }) as const;
+  const rows = [
+    ...[row('i', 'a', 'terminated'), row('i', 'a', 'terminated', 'idle'), row('j', 'b', 'refused')],
+    ...[row(null, 'c', 'unknown'), row(null, 'd', 'unknown'), row('k', 'e', 'other')],
+  ];
+  const errors = ['j', 'c', 'd'].map(
+    (resource) => new CliError('refused', `No ${resource}.`, { resource }),
+  );
+  await notifyOfReaped({ rows, errors } as never, own as never);
+  expect({ said, stored }).toMatchSnapshot();
+  stored.length = 0;
+  const ended = { ...own, signal: AbortSignal.abort() };
+  await notifyOfReaped({ rows, errors } as never, ended as never);
+  expect(stored.map((event) => Reflect.get(event, 'key'))).toMatchSnapshot();
 });

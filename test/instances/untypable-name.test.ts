@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
-import { createWorld, type World } from '../support/run-cli.ts';
+import { CliError } from '../../src/errors.ts';
+import { type CliOptions, createWorld, type World } from '../support/run-cli.ts';
 import { type Answer, no, ok } from '../support/service.ts';
 
 const ID = '3f0c5d9e-1111-4222-8333-444455556666';
@@ -7,7 +8,7 @@ const TWO = '4f0c5d9e-1111-4222-8333-444455556666';
 
 let world: World;
 /** What the service answers to a POST and to a GET of an instance. */
-let post: () => Answer | 'hangUp';
+let post: () => Answer | 'hangUp' | Promise<Answer>;
 let shown: object;
 /** The answers to the next reads of an instance. */
 let reads: (Answer | undefined)[];
@@ -29,8 +30,8 @@ beforeEach(async () => {
 });
 
 /** Runs a command, which never prints a command with the name, since nobody could type it. */
-async function run(argv: readonly string[], stdin = '') {
-  const { stdout, stderr } = await world.cli(['instances', ...argv], { stdin });
+async function run(argv: readonly string[], stdin = '', more: CliOptions = {}) {
+  const { stdout, stderr } = await world.cli(['instances', ...argv], { stdin, ...more });
   const typed = (stdout + stderr).match(/gpucloud [^\n]* box [12]/g);
   expect(typed).toBe(null);
 }
@@ -60,6 +61,41 @@ test.each([
   shown = { status };
   post = answer;
   for (const [verb, ...flags] of CHANGES) await run([verb, ID, ...flags]);
+});
+
+const BUSY = { ...no(429, 'busy'), headers: { 'retry-after': '20' } };
+test.each([
+  ['a refusal', () => no(409, 'No')],
+  ['an answer with another status', () => ok({ status: 'ERROR' })],
+  ['a fault of the service', () => no(500, 'No')],
+  ['no answer', () => 'hangUp' as const],
+])('a change with %s, after which the instance is soon read', async (_what, answer) => {
+  shown = { status: 'STOPPED', paid_until: '2026-01-15T13:00:00Z' };
+  for (const verb of ['start', 'stop']) {
+    post = () => {
+      reads = [BUSY];
+      return answer();
+    };
+    await run([verb, ID, ...(verb === 'start' ? ['-y'] : [])]);
+    reads = [];
+  }
+});
+
+test.each([1, 2])('Ctrl-C, %i times, while the service starts the instance', async (times) => {
+  const [first, second] = [new AbortController(), new AbortController()];
+  const interrupts = { first: first.signal, second: second.signal };
+  let answer: (given: Answer) => void = () => undefined;
+  post = () => {
+    first.abort(new CliError('interrupted', 'Interrupted.'));
+    if (times === 1) return ok({ status: 'STARTING' });
+    second.abort(new CliError('interrupted', 'Interrupted again.'));
+    return new Promise((resolve) => {
+      answer = resolve;
+    });
+  };
+  shown = { status: 'STOPPED' };
+  await run(['start', ID, '-y'], '', { interrupts });
+  answer(ok({ status: 'STARTING' }));
 });
 
 test.each(['ACTIVE', 'STOPPED', 'ERROR'])('commands for an instance in %s', async (status) => {

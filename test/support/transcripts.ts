@@ -2,7 +2,7 @@ import { compareTranscripts } from './transcript.ts';
 
 /** They compare goldens, have random titles or winners, show the computer that runs them, or test all documented words. */
 const OTHERS =
-  /\/(audit|job-file|capacity-sequences|guards|month|names|naming|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
+  /\/(audit|job-file|capacity-sequences|month|names|situations|ssh|tour|tunnel|documented-words)\.test\.ts$/;
 
 /** Their transcripts are what the sandbox responds. */
 const RESPONSES =

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { CliError } from '../../src/errors.ts';
+import { CliError, type Failure } from '../../src/errors.ts';
 import { follow } from '../../src/watch/follow.ts';
 import { record, SOAK } from '../faults/tools.ts';
 import { manualClock } from '../support/clock.ts';
@@ -71,6 +71,41 @@ test.each([new TypeError('a bug'), new CliError('authentication', 'no')])(
     await expect(follow({ ...options, each } as never).next()).rejects.toBe(fault);
   },
 );
+
+/** How often a log is read that always fails, how that ends, and what is reported. */
+test.each<[Failure, boolean, number, string, string[]]>([
+  ['unreachable', true, 9, 'the end', ['lost']],
+  ['unreachable', false, 1, 'unreachable', []],
+  ['notUnderstood', true, 5, 'notUnderstood', ['lost']],
+  ['notUnderstood', false, 1, 'notUnderstood', []],
+  ['notFound', true, 2, 'nothing left', ['gone']],
+  ['notFound', false, 1, 'nothing left', ['gone']],
+  ['authentication', true, 1, 'authentication', []],
+  ['authentication', false, 1, 'authentication', []],
+])('with the fault %s of a log, read before: %s, ends after %i looks: %s %j', async (...row) => {
+  const [failure, wasRead, looks, how, reports] = row;
+  let looked = 0;
+  const look = async () => {
+    looked += 1;
+    throw looked === 9 ? new TypeError('the end') : new CliError(failure, failure);
+  };
+  const logs = [{ hasStarted: () => wasRead, look, take: () => undefined }];
+  const reported: string[] = [];
+  const told = (what: string) => () => reported.at(-1) === what || reported.push(what);
+  const each = (all: object[], work: (one: object) => Promise<unknown>) =>
+    Promise.all(all.map(work));
+  const end = await follow({
+    ...{ logs, each, interval: 1, clock: manualClock(), signal: new AbortController().signal },
+    report: { lost: told('lost'), back: told('back'), gone: told('gone'), looked: () => undefined },
+    onTaken: async () => undefined,
+  } as never)
+    .next()
+    .then(
+      () => 'nothing left',
+      (error: Error) => error.message,
+    );
+  expect({ looked, end, reported }).toEqual({ looked: looks, end: how, reported: reports });
+});
 
 describe('following logs that change while they are read', () => {
   test(`prints each event once, in order of time (${RUNS} stories)`, {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCursor } from '../../src/watch/cursor.ts';
 import { createFollower } from '../../src/watch/follower.ts';
 import { manualClock } from '../support/clock.ts';
+import { event, logOf, reader } from './pages.ts';
 import { type Happening, type SimulatedEvent, SimulatedLog } from './simulated-log.ts';
 
 /** A small limit: the follower remembers at most twice as many events. */
@@ -91,3 +92,56 @@ describe('an event that enters the log late', () => {
     expect(pagesOf.slice(1)).toEqual([1, 2, 1, 1]);
   });
 });
+
+const START = Date.parse('2026-01-15T12:00:00Z');
+
+test('searches for late events when asked, and else once a minute', async () => {
+  const log = logOf(100);
+  const cursor = createCursor(undefined, { kept: KEPT });
+  const clock = manualClock();
+  const { read, asked } = reader(() => log, PAGE);
+  const follower = createFollower({ read, cursor, clock });
+  const pages = async (how?: { isSweep: boolean }, later = 0) => {
+    clock.advance(later);
+    const before = asked.length;
+    const { news } = await follower.look(how);
+    follower.take(news);
+    return asked.length - before;
+  };
+  expect(follower.hasStarted()).toBe(false);
+  expect(await pages()).toBe(10);
+  expect(follower.hasStarted()).toBe(true);
+  const shown = [
+    [await pages(), await pages({ isSweep: false }), await pages({ isSweep: true })],
+    [await pages(undefined, 59_999), await pages(undefined, 1), await pages(undefined, 59_999)],
+    [await pages({ isSweep: true }), await pages(undefined, 59_999), await pages(undefined, 1)],
+  ];
+  expect(shown).toEqual([
+    [1, 1, 2],
+    [1, 2, 1],
+    [2, 1, 2],
+  ]);
+});
+
+test.each([
+  [undefined, 100, 0],
+  [98, 3, 17],
+  [101, 0, 10],
+])(
+  'begins at second %j of a log: %i events, and knows %i older ones',
+  async (second, news, older) => {
+    const cursor = createCursor(undefined, { kept: KEPT });
+    const since = second === undefined ? {} : { since: () => START + second * 1000 };
+    let log = logOf(100);
+    const { read } = reader(() => log, PAGE);
+    const follower = createFollower({ read, cursor, clock: manualClock(), ...since });
+    const first = await follower.look();
+    expect([first.news.length, cursor.size]).toEqual([news, older]);
+    follower.take(first.news);
+    log = [event('new', 50), ...log];
+    const ids = (await follower.look()).news.map(({ id }) => id);
+    expect(ids).toEqual([]);
+    log = [event('newer', 100.5), ...log];
+    expect((await follower.look()).news.map(({ id }) => id)).toEqual(['newer']);
+  },
+);

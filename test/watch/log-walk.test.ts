@@ -66,24 +66,24 @@ describe('walkLog', () => {
     const log = logOf(100);
     const deep = log.toSpliced(60, 0, event('deep', 40.5));
     const cursor = memoryOf(log);
-    const { read, asked } = reader(() => deep);
-    expect(ids(await walk(read, cursor))).toEqual([]);
-    expect(ids(await walk(read, cursor, { depth: 70 }))).toEqual(['deep']);
-    expect(asked).toEqual([1, 1, 2, 3, 4, 5, 6, 7, 8]);
+    const read = async (depth: number) => {
+      const { read: page, asked } = reader(() => deep);
+      return [ids(await walk(page, cursor, { depth })), asked.length];
+    };
+    expect(await read(0)).toEqual([[], 1]);
+    expect(await read(50)).toEqual([[], 5]);
+    expect(await read(51)).toEqual([[], 6]);
+    expect(await read(70)).toEqual([['deep'], 8]);
   });
 
   test('stops at the horizon before the requested depth', async () => {
     const log = logOf(1_000);
     const cursor = memoryOf(log, 20);
-    const { read, asked } = reader(() => log, 4);
-    const { news, isWhole } = await walk(read, cursor, { depth: 1_000 });
-    // After the events that it knows, ten events are past the horizon.
-    expect({ news, isWhole, known: cursor.size, asked: asked.length }).toEqual({
-      news: [],
-      isWhole: true,
-      known: 34,
-      asked: (34 + 10) / 4,
-    });
+    // It keeps the newest 34, and must see ten older ones in a row.
+    expect(cursor.size).toBe(34);
+    const { read, asked } = reader(() => log, 3);
+    expect(ids(await walk(read, cursor, { depth: 1_000 }))).toEqual([]);
+    expect(asked).toHaveLength(15);
   });
 
   test('skips events that moved to the next page', async () => {
@@ -97,26 +97,27 @@ describe('walkLog', () => {
     expect(ids(found)).toContain('e1');
   });
 
-  test.each<[string, (count: number) => TestEvent]>([
-    ['their times', (at) => event(`e${at}`, at)],
-    ['the total', (at) => event(`e${at}`, 1)],
-  ])('restarts a walk if more events than a page holds arrive: shown by %s', async (_by, make) => {
-    const log = (from: number, to: number) =>
-      Array.from({ length: to - from + 1 }, (_, at) => make(to - at));
-    const isPruned = make(1).created_at !== make(2).created_at;
+  /** How many events arrive before the second page, and which pages are then read. */
+  test.each<[string, number, number[]]>([
+    ['one per second', 0, [1, 2, 3]],
+    ['one per second', 1, [1, 2, 3, 4]],
+    ['one per second', 2, [1, 2, 1, 2, 3, 4]],
+    ['one per second', 10, [1, 2, 1, 2, 3, 4]],
+    ['all at once', 9, [1, 2, 3, 4]],
+    ['all at once', 10, [1, 2, 1, 2, 3, 4]],
+    ['ended', -1, [1, 2, 1, 2, 3]],
+  ])('with events %s, reads on or again after %i more: pages %j', async (how, more, pages) => {
+    const all = how === 'all at once' ? logOf(40).map(({ id }) => event(id, 1)) : logOf(40);
+    let log = all.slice(10);
     const asked: number[] = [];
     const found = await walk(async (page) => {
       asked.push(page);
-      // While times show it, the oldest events leave the log, so its length stays.
-      const now = asked.length === 1 ? log(1, 30) : log(isPruned ? 16 : 1, 45);
-      return pageOf(now, page, 15);
+      if (page === 2) log = more < 0 ? all.slice(10, 39) : all.slice(10 - more);
+      return pageOf(log, page, 10);
     });
-    expect({ ids: ids(found), asked }).toEqual({
-      ids: log(isPruned ? 16 : 1, 45)
-        .map(({ id }) => id)
-        .reverse(),
-      asked: isPruned ? [1, 2, 1, 2] : [1, 2, 1, 2, 3],
-    });
+    expect(asked).toEqual(pages);
+    const isRead = pages.filter((page) => page === 1).length > 1;
+    expect(ids(found)).toHaveLength(isRead ? 30 + more : 30);
   });
 
   test('puts an event that arrives during the walk before the known event that it precedes', async () => {
@@ -236,6 +237,17 @@ describe('a gap in a log', () => {
   test('reports a gap when the log no longer contains known events', async () => {
     const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(20)));
     expect(found).toMatchObject({ gap: 'pruned', news: { length: 10 } });
+  });
+
+  test.each([
+    [0, undefined],
+    [1, 'pruned'],
+    [2, 'pruned'],
+  ] as const)('with %i known events, reports the gap: %s', async (count, gap) => {
+    const found = await walk(reader(() => logOf(40).slice(0, 10)).read, memoryOf(logOf(count)));
+    expect(found).toMatchObject({ gap, news: { length: 10 } });
+    const none = await walk(reader(() => []).read, memoryOf(logOf(count)));
+    expect(none).toMatchObject({ gap: undefined, news: [] });
   });
 
   test('does not report a gap while known events remain', async () => {

@@ -241,7 +241,6 @@ async function alreadyThere(
     throw refusal.with(
       `${sentence(refusal.message)} Its status is ${status}. ${billText(status)}`,
       {
-        resource: id,
         mayBeBilling: billing,
         hint: afterRefusal(status, typedName(name, id)),
       },

@@ -29,16 +29,9 @@ export interface SeveralWish {
   obtain(name: string, gates: Gates): Promise<ObtainedOne>;
 }
 
-export interface Several {
-  /** Outcomes in the order of the names. */
-  readonly each: readonly OneOfSeveral[];
-  /** Whether all new instances were terminated, since fewer than `minCount` succeeded. */
-  readonly isGivenBack: boolean;
-}
-
 /**
  * Rents several instances at once, a few requests at a time, and waits for them as `obtain` does.
- * Never throws: each name gets its own outcome, and a failure stops no other. After the first
+ * Never throws: returns an outcome per name, in their order, and a failure stops no other. After the first
  * Ctrl-C it sends nothing more and waits for the responses to requests in flight.
  *
  * An instance counts if it was certainly rented and the wait for it succeeded. If fewer than
@@ -51,7 +44,7 @@ export interface Several {
 export async function rentSeveral(
   { names, minCount = 0, obtain }: SeveralWish,
   context: Context,
-): Promise<Several> {
+): Promise<readonly OneOfSeveral[]> {
   const gates: Gates = {
     sending: createGate(AT_ONCE),
     reading: createGate(READS_AT_ONCE),
@@ -67,8 +60,8 @@ export async function rentSeveral(
     }),
   );
   const had = each.filter((one) => 'instance' in one && one.early === undefined).length;
-  if (had >= minCount || context.signal.aborted) return { each, isGivenBack: false };
-  return { each: await giveAllBack(each, { had, minCount }, context), isGivenBack: true };
+  if (had >= minCount || context.signal.aborted) return each;
+  return giveAllBack(each, { had, minCount }, context);
 }
 
 /** Returns the new instance of a name, even if its request failed, unless it was to end already. */

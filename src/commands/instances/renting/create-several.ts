@@ -48,7 +48,7 @@ export async function createSeveral(input: SeveralInput, context: Context): Prom
   if (input.dryRun) return printPlan({ made, existing, planned }, input, context);
   const ends = new Map<string, WantedEnds>();
   const wish = { input: own, made, ends };
-  const several = await rentSeveral(
+  const each = await rentSeveral(
     {
       names: [...existing.keys()],
       minCount: input.minCount,
@@ -56,7 +56,7 @@ export async function createSeveral(input: SeveralInput, context: Context): Prom
     },
     context,
   );
-  await showSeveral(several.each, ends, context);
+  await showSeveral(each, ends, context);
 }
 
 /** Checks all requests together. For a taken name, suggests `--if-not-exists`. */
