@@ -29,7 +29,7 @@ export function cleanData(text: string): string {
  * text, becomes U+FFFD.
  */
 export function escapeUnseen(json: string): string {
-  const whole = /\\u[dD]/.test(json) ? withoutHalves(json) : json;
+  const whole = json.includes('\\u') && /\\u[dD]/.test(json) ? withoutHalves(json) : json;
   if (!SUSPECT_IN_LINES.test(whole)) return whole;
   return whole.replace(unseen(), (found) =>
     found === '\n' ? found : Array.from(found.split(''), escaped).join(''),
