@@ -43,8 +43,10 @@ describe('completion SHELL', () => {
 });
 
 describe('completion SHELL --install', () => {
+  /** Without a shell to ask, since the startup files of a real one depend on the computer. */
+  const alone = () => ({ HOME: world.home, PATH: world.home });
   const install = (shell: string, env: Record<string, string | undefined> = {}) =>
-    world.cli(['completion', shell, '--install', '--json'], { env: { HOME: world.home, ...env } });
+    world.cli(['completion', shell, '--install', '--json'], { env: { ...alone(), ...env } });
 
   test.each([
     ['bash', '.local/share/bash-completion/completions/gpucloud'],
@@ -57,9 +59,7 @@ describe('completion SHELL --install', () => {
     expect(JSON.parse(first.stdout)).toEqual({ shell, file, changed: true });
     expect(await readFile(file, 'utf8')).toBe(await committed(shell));
     expect(JSON.parse((await install(shell)).stdout)).toEqual({ shell, file, changed: false });
-    const id = await world.cli(['completion', shell, '--install', '-q'], {
-      env: { HOME: world.home },
-    });
+    const id = await world.cli(['completion', shell, '--install', '-q'], { env: alone() });
     expect(id.stdout).toBe(`${file}\n`);
   });
 

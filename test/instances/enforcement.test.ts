@@ -395,8 +395,10 @@ test.each<[string, Record<string, Partial<Heartbeat>>, object]>([
   ],
 ])('stores %s, and that it failed', async (_what, all, more) => {
   const { own, state } = await ofMine(all, more);
-  const stored = () =>
-    JSON.parse(JSON.stringify(heartbeatOf(state, 'mine')).replace(hostname(), 'HOST'));
+  const stored = () => {
+    const text = JSON.stringify(heartbeatOf(state, 'mine'));
+    return JSON.parse(text.replace(`"host":"${hostname()}"`, '"host":"HOST"'));
+  };
   const shown: unknown[] = [];
   await noteFault(10 * MINUTE, new CliError('unreachable', 'No network.'), own);
   shown.push(stored());

@@ -12,6 +12,7 @@ import type { Prompts } from '../../src/prompts/prompts.ts';
 import { needs } from '../support/needs.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import { no, ok } from '../support/service.ts';
+import { withoutTranscript } from '../support/transcript.ts';
 
 let world: World;
 let folder: string;
@@ -230,6 +231,8 @@ describe('gpucloud run before renting', () => {
   });
 
   test('hides passed variables from ssh but keeps other variables', needs('POSIX'), async () => {
+    // Each sh adds other variables.
+    withoutTranscript();
     const file = join(folder, 'job.env');
     await writeFile(file, 'OF_FILE=hunter2000\nCOPIED\n');
     const script = `#!/bin/sh\n/usr/bin/env >>${join(folder, 'seen')}\nexit 1\n`;

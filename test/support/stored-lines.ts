@@ -2,23 +2,32 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A longer file only tests its size. */
-const MOST = 2000;
+const MOST = 5000;
 
 /** Returns the text of each file below a folder, by its path there. */
 export function storedIn(folder: string): Map<string, string> {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name));
-  return new Map(
-    files.flatMap((path) => {
-      try {
-        return [[path.slice(folder.length + 1), readFileSync(path, 'utf8')]];
-      } catch {
-        // Removed meanwhile, or its mode forbids reading.
-        return [];
-      }
-    }),
-  );
+  const files = pathsIn(folder).flatMap((path): [string, string][] => {
+    const text = orElse(undefined, () => readFileSync(path, 'utf8'));
+    return text === undefined ? [] : [[path.slice(folder.length + 1), text]];
+  });
+  return new Map(files);
+}
+
+function pathsIn(folder: string): string[] {
+  return orElse([], () => readdirSync(folder, { withFileTypes: true })).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return pathsIn(path);
+    return entry.isFile() ? [path] : [];
+  });
+}
+
+/** Returns `other` if a file or folder was removed meanwhile, or its mode forbids reading. */
+function orElse<T>(other: T, read: () => T): T {
+  try {
+    return read();
+  } catch {
+    return other;
+  }
 }
 
 /** Returns which files a command added, changed and removed. */
@@ -47,7 +56,8 @@ function inOneLine(text: string): string {
 }
 
 function shortened(text: string): string {
-  return text.length > MOST ? `(${text.length} characters)` : text;
+  // Its length depends on the paths of the computer.
+  return text.length > MOST ? '(a long text)' : text;
 }
 
 /** Leaves out what the service said of an instance. */

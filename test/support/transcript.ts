@@ -1,4 +1,4 @@
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { beforeEach, expect, type RunnerTestCase } from 'vitest';
 import type { CliOptions, CliResult } from './run-cli.ts';
 
@@ -196,6 +196,8 @@ export function masked(text: string, home = '/nowhere'): string {
       .replaceAll(/(127\.0\.0\.1|localhost|port|-p)(?::|%3a| )\d{4,5}\b/g, '$1 PORT')
       .replaceAll(home, 'HOME')
       .replaceAll(tmpdir(), 'TMP')
+      .replaceAll(`"host":"${hostname()}"`, '"host":"HOST"')
+      .replaceAll(new RegExp(`\\bgui/${process.geteuid?.()}\\b`, 'g'), 'gui/UID')
       .replaceAll(/\.[\da-z]+\.tmp\b/g, '.….tmp')
       .replaceAll(/(TMP\/[a-z-]+-)\w{6}\b/g, '$1…')
       .replaceAll(/\bAAAA[\w+/]{30,}=*/g, 'KEY')
