@@ -185,7 +185,11 @@ export async function leftJob(
   const error = isInterrupt(cause)
     ? interrupted(job, cause)
     : isUnstopped
-      ? cause.with(cause.message, { hint: hintIfStopped(job) ?? cause.hint })
+      ? cause.with(cause.message, {
+          resource: record.id,
+          mayBeBilling: true,
+          hint: hintIfStopped(job) ?? cause.hint,
+        })
       : await left();
   return { ...rest, terminated: 'unknown', error };
 }
@@ -292,7 +296,10 @@ function leftOn(job: Job, cause: CliError): CliError {
     return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
   }
   const rest = exit_code === null ? state : `The instance still has its ${back}`;
-  return new CliError('runFailed', `${name}: ${withStop(cause.message)} ${rest}.`, { hint, cause });
+  return new CliError('runFailed', `${name}: ${withStop(withoutBill(cause).message)} ${rest}.`, {
+    hint,
+    cause,
+  });
 }
 
 function progressOf({ record, fetched, isOutputWhole }: Job) {
