@@ -221,6 +221,7 @@ test('warns in jobs logs about output that was not kept', async () => {
 
 test('suggests the nearest job in jobs get and accepts a unique ID prefix', async () => {
   await world.detach('true', '--name', 'trainer');
+  await exited(world);
   expect(await jobs('get', 'triner')).toMatchObject({
     code: 3,
     stderr: expect.stringMatching(/no job was started .*did you mean trainer\? list jobs/s),
