@@ -151,7 +151,7 @@ test('reports how a job stands that goes on', async () => {
       box is STOPPED, so its command no longer runs. It may still be billing.
       reach the results (this bills): gpucloud instances start box --wait=ssh; give the results up: gpucloud instances terminate box
     a job out of reach of jobs stop: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}
-      unreachable
+      unreachable, bills, names its ID
       It failed
       mend it
     a job with results: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":3}
