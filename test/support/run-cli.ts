@@ -20,7 +20,7 @@ import {
   type Service,
   startService,
 } from './service.ts';
-import { storedIn, storedLines } from './stored-lines.ts';
+import { storedIn } from './stored-lines.ts';
 import { toTranscript } from './transcript.ts';
 import { until } from './until.ts';
 
@@ -144,12 +144,11 @@ export async function createWorld(options: WorldOptions): Promise<World> {
     env,
     async cli(argv, given = {}) {
       const before = service.requests.length;
-      const write = toTranscript(argv, given, home);
-      const stored = storedIn(home);
+      const write = toTranscript(argv, given, home, () => storedIn(home));
       const options = { ...given, env: { ...env, ...given.env } };
       const { unprinted, ...outcome } = await runCli(argv, options, home, clock);
       const result = { ...outcome, requests: service.requests.slice(before) };
-      await write(result, unprinted, storedLines(stored, storedIn(home)));
+      await write(result, unprinted);
       return result;
     },
     close: afterwards(async () => {

@@ -1,9 +1,15 @@
 import { hostname, tmpdir } from 'node:os';
 import { beforeEach, expect, type RunnerTestCase } from 'vitest';
 import type { CliOptions, CliResult } from './run-cli.ts';
+import { storedLines } from './stored-lines.ts';
 
 /** A longer output only tests its size. */
 const MOST = 20_000;
+
+const HOST = hostname();
+
+/** A session of launchd. */
+const SESSION = new RegExp(`\\bgui/${process.geteuid?.()}\\b`, 'g');
 
 const COLOUR = /\u001b\[[\d;]*m/g;
 
@@ -18,37 +24,31 @@ let commands: Command[] | undefined;
 
 /**
  * Adds a command to the transcript of the running test. Call the result when the command ends, with
- * the progress and notes that it did not print, as with `--json`.
+ * the progress and notes that it did not print, as with `--json`. `read` returns the stored files.
  */
 export function toTranscript(
   argv: readonly string[],
   options: Pick<CliOptions, 'terminal' | 'columns'>,
   home: string,
+  read = () => new Map<string, string>(),
 ) {
   const others = commands?.filter(({ isRunning }) => isRunning) ?? [];
   const command: Command = { text: '', isRunning: true, isAlone: others.length === 0 };
   // Which of several commands is first is not certain.
   for (const other of others) other.isAlone = false;
   commands?.push(command);
-  return async (
-    result: CliResult,
-    unprinted: readonly string[],
-    stored: readonly string[] = [],
-  ) => {
+  const before = commands && read();
+  return async (result: CliResult, unprinted: readonly string[]) => {
     command.isRunning = false;
-    if (commands === undefined) return;
+    if (commands === undefined || before === undefined) return;
     const { terminal, columns = 100 } = options;
     const shown = terminal === true ? await onScreen(result, columns) : result;
     // The questions of a terminal stay in their order.
     const stderr = shown.stderr.trimEnd();
     const messages = terminal === true ? [stderr] : sorted(stderr.split('\n'));
-    command.text = linesOf(
-      argv,
-      shown,
-      messages,
-      [...sorted(unprinted.map((text) => `(${text})`)), ...sorted(stored)],
-      home,
-    );
+    const notes = unprinted.map((text) => `(${text})`);
+    const unseen = [...sorted(notes), ...sorted(storedLines(before, read()))];
+    command.text = linesOf(argv, shown, messages, unseen, home);
   };
 }
 
@@ -151,12 +151,14 @@ function compact(text: string): string {
 
 /** Messages about several instances come in no certain order. Random IDs and ports don't count. */
 function sorted(lines: readonly string[]): string[] {
-  const key = (line: string) =>
+  const keyed = lines.map((line): [string, string] => [
     line.replaceAll(
       /([\da-f]{8}-[\da-f]{4}-4[23]{3}-8333-[\da-f]{12})|[\da-f]{4,}/g,
       (_, own) => own ?? '#',
-    );
-  return [...lines].sort((a, b) => (key(a) < key(b) ? -1 : Number(key(a) > key(b))));
+    ),
+    line,
+  ]);
+  return keyed.sort(([a], [b]) => (a < b ? -1 : Number(a > b))).map(([, line]) => line);
 }
 
 function linesOf(
@@ -196,8 +198,8 @@ export function masked(text: string, home = '/nowhere'): string {
       .replaceAll(/(127\.0\.0\.1|localhost|port|-p)(?::|%3a| )\d{4,5}\b/g, '$1 PORT')
       .replaceAll(home, 'HOME')
       .replaceAll(tmpdir(), 'TMP')
-      .replaceAll(`"host":"${hostname()}"`, '"host":"HOST"')
-      .replaceAll(new RegExp(`\\bgui/${process.geteuid?.()}\\b`, 'g'), 'gui/UID')
+      .replaceAll(`"host":"${HOST}"`, '"host":"HOST"')
+      .replaceAll(SESSION, 'gui/UID')
       .replaceAll(/\.[\da-z]+\.tmp\b/g, '.….tmp')
       .replaceAll(/(TMP\/[a-z-]+-)\w{6}\b/g, '$1…')
       .replaceAll(/\bAAAA[\w+/]{30,}=*/g, 'KEY')
@@ -212,6 +214,9 @@ export function masked(text: string, home = '/nowhere'): string {
       // Versions of Node differ.
       .replaceAll(/^(< )?keep-alive: .*\n/gm, '')
       .replaceAll(/\bE[A-Z]{4,}: [a-z ]+, [a-z]+ '[^']*'/g, 'SYSTEM ERROR')
-      .replaceAll(/[^\n\P{C}]/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`)
+      // Most text is ASCII, which needs no look at Unicode's properties.
+      .replaceAll(/[^\n -~]+/g, (part) =>
+        part.replaceAll(/\p{C}/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`),
+      )
   );
 }
