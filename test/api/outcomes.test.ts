@@ -51,23 +51,23 @@ const OPERATIONS: Readonly<Record<string, Send>> = {
 /** Starts a server, and returns a function that describes the outcome of one call in one line. */
 async function calls() {
   let steps: Step[] = [];
-  const told: unknown[] = [];
+  const noted: unknown[] = [];
   const next: Step = (...given) => (steps.shift() ?? status(599))(...given);
   const server = await scripted(...Array<Step>(200).fill(next));
   const clock = fakeClock();
   const keyRemedy = (code: number) => `remedy of ${code}`;
-  const warn = (line: string) => void told.push(line);
+  const warn = (line: string) => void noted.push(line);
   const api = apiFor(server.url, { clock, keyRemedy, warn });
   const outcomeOf = async (send: Send, answers: readonly Step[], options: CallOptions = {}) => {
     steps = [...answers];
-    told.length = 0;
+    noted.length = 0;
     clock.sleeps.length = 0;
     const outcome = await send(api, {
-      onSending: () => void told.push('sending'),
-      onResponse: async ({ status, cut }) => void told.push(`${status}${cut ? ' cut' : ''}`),
+      onSending: () => void noted.push('sending'),
+      onResponse: async ({ status, cut }) => void noted.push(`${status}${cut ? ' cut' : ''}`),
       ...options,
     }).then((value) => `returned ${JSON.stringify(value)}`, wholeOf);
-    return [...told, ...clock.sleeps, outcome].join(' ').replaceAll(ID, 'ID');
+    return [...noted, ...clock.sleeps, outcome].join(' ').replaceAll(ID, 'ID');
   };
   return { server, outcomeOf };
 }

@@ -137,7 +137,7 @@ const STORIES: Readonly<Record<string, readonly Step[]>> = {
   ],
 };
 
-async function told(steps: readonly Step[], builtIn?: typeof BUILT_IN) {
+async function noted(steps: readonly Step[], builtIn?: typeof BUILT_IN) {
   const folder = await temporaryFolder();
   const file = join(folder, 'catalog.json');
   const clock = manualClock();
@@ -173,7 +173,7 @@ async function told(steps: readonly Step[], builtIn?: typeof BUILT_IN) {
 test.each(Object.entries(STORIES))(
   'returns, warns and stores in each step: %s',
   async (...args) => {
-    expect(await told(args[1])).toMatchSnapshot();
+    expect(await noted(args[1])).toMatchSnapshot();
   },
 );
 
@@ -187,5 +187,5 @@ test('joins own names with the built-in ones', async () => {
     remove('offer', 'offer-1'),
     known,
   ];
-  expect(await told(steps, BUILT_IN)).toMatchSnapshot();
+  expect(await noted(steps, BUILT_IN)).toMatchSnapshot();
 });

@@ -16,13 +16,13 @@ import {
 const USER = data({ id: 'user-1', name: 'Ann' });
 const ODD = data({ id: 'user-1', name: 7 });
 
-/** Opens the service of a host. Returns what it tells the other parts, in order. */
+/** Opens the service of a host. Returns the calls of the other parts, in order. */
 function serviceOf(settings: object, { host = {}, flags = {}, isKeyKnown = true } = {}) {
-  const told: unknown[] = [];
-  const tell =
+  const noted: unknown[] = [];
+  const note =
     (what: string) =>
     (...given: unknown[]) =>
-      void told.push([what, ...given].join(' '));
+      void noted.push([what, ...given].join(' '));
   const first = new AbortController();
   const service = createService({
     host: {
@@ -33,27 +33,27 @@ function serviceOf(settings: object, { host = {}, flags = {}, isKeyKnown = true 
     version: '1.2.3',
     settings: {
       settings: async () => ({ sandbox: false, ...settings }),
-      warnOfEnv: async () => tell('environment')(),
+      warnOfEnv: async () => note('environment')(),
       config: async () => ({ read: async () => ({ profiles: {} }) }),
     } as never,
-    err: { warn: tell('warn'), debug: tell('debug') } as never,
-    ownKeys: { add: tell('key') } as never,
+    err: { warn: note('warn'), debug: note('debug') } as never,
+    ownKeys: { add: note('key') } as never,
     sandbox: (async () => {
-      tell('sandbox')();
+      note('sandbox')();
       return {
         listen: async ({ port }: { port: number }) => {
-          tell('listens')(port);
+          note('listens')(port);
           const { url } = await scripted(USER);
-          return { url, apiKey: 'sandbox-key', close: async () => tell('closed')() };
+          return { url, apiKey: 'sandbox-key', close: async () => note('closed')() };
         },
         status: async () => ({ now: '2026-01-15T12:00:00.000Z' }),
       };
     }) as never,
-    serviceClock: { learn: () => undefined, set: tell('clock') } as never,
+    serviceClock: { learn: () => undefined, set: note('clock') } as never,
     isKeyKnown: async () => isKeyKnown,
-    observe: async ({ title }) => tell('observed')(title),
+    observe: async ({ title }) => note('observed')(title),
   });
-  return { service, told, first };
+  return { service, noted, first };
 }
 
 const configured = (url: string, account?: string) => ({
@@ -73,15 +73,15 @@ test.each<[what: string, answers: Step[], account?: string | undefined, isKeyKno
   ['a refused key', [status(401)], 'user-1', false],
   ['a key without rights', [status(403)], undefined, false],
   ['a response that is odd, twice', [ODD, json(200, { data: [] }), ODD], 'user-1', false],
-])('asks and tells of %s', async (_what, answers, account, isKeyKnown) => {
+])('asks and reports for %s', async (_what, answers, account, isKeyKnown) => {
   const server = await scripted(...answers);
-  const { service, told } = serviceOf(configured(server.url, account), { isKeyKnown });
+  const { service, noted } = serviceOf(configured(server.url, account), { isKeyKnown });
   const api = await service.connected();
-  told.push(await api.drives.list().then((found) => JSON.stringify(found), wholeOf));
+  noted.push(await api.drives.list().then((found) => JSON.stringify(found), wholeOf));
   if (answers[0] === ODD) await api.users.me();
-  told.push(`refused: ${service.isKeyRefused()}`, ...server.calls());
-  told.push([...new Set(server.seen.map(({ headers }) => headers['user-agent']))].join());
-  expect(`\n${told.join('\n')}\n`).toMatchSnapshot();
+  noted.push(`refused: ${service.isKeyRefused()}`, ...server.calls());
+  noted.push([...new Set(server.seen.map(({ headers }) => headers['user-agent']))].join());
+  expect(`\n${noted.join('\n')}\n`).toMatchSnapshot();
   await service.close();
 });
 
@@ -89,20 +89,20 @@ test.each([
   ['a key', { baseUrl: { value: 'http://127.0.0.1:1', source: 'flag' } }],
   ['an address', { apiKey: { value: 'k', source: 'environment' } }],
 ])('connects to nothing without %s', async (_what, settings) => {
-  const { service, told } = serviceOf(settings);
-  told.push(wholeOf(await service.connected().catch((error: unknown) => error)));
-  expect(`\n${told.join('\n')}\n`).toMatchSnapshot();
+  const { service, noted } = serviceOf(settings);
+  noted.push(wholeOf(await service.connected().catch((error: unknown) => error)));
+  expect(`\n${noted.join('\n')}\n`).toMatchSnapshot();
 });
 
 test.each([true, false])(
   'closes the sandbox, although the process ends at once: %s',
   async (endsAtOnce) => {
-    const { service, told } = serviceOf({ sandbox: true }, { host: { endsAtOnce } });
+    const { service, noted } = serviceOf({ sandbox: true }, { host: { endsAtOnce } });
     const api = await service.connected();
     await api.users.me();
     await service.close();
     const [now, ...rest] = [`clock ${Date.UTC(2026, 0, 15, 12)}`, 'key sandbox-key'];
-    expect(told).toEqual([
+    expect(noted).toEqual([
       ...['environment', 'sandbox', 'listens 0', now, ...rest],
       ...['observed GET /users/me', 'closed'],
     ]);
@@ -126,12 +126,12 @@ test.each([
 test('passes the flags to each call', async () => {
   const server = await scripted(USER);
   const flags = { timeout: 1234, debug: true };
-  const { service, told, first } = serviceOf({}, { flags });
+  const { service, noted, first } = serviceOf({}, { flags });
   const api = await service.apiFor({ baseUrl: server.url, apiKey: KEY });
-  const asked = api.users.me({ onSending: () => told.push(listeners()) });
+  const asked = api.users.me({ onSending: () => noted.push(listeners()) });
   const listeners = () => `${getEventListeners(first.signal, 'abort').length} listens`;
   await asked;
-  expect(told.map((line) => String(line).replaceAll(server.url, 'URL'))).toEqual([
+  expect(noted.map((line) => String(line).replaceAll(server.url, 'URL'))).toEqual([
     `key ${KEY}`,
     ...['debug > GET URL/users/me', 'debug > accept: application/json'],
     ...['debug > accept-encoding: identity', 'debug > user-agent: gpucloud/1.2.3'],

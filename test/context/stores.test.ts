@@ -15,10 +15,10 @@ const REFUSED = new CliError('authentication', 'You are not signed in.');
 
 /** Opens the stores of a state folder. Returns what they warn of, in order. */
 async function storesOf({ state = '', settings = {}, isSignedIn = true, isKeyAtHand = true } = {}) {
-  const told: string[] = [];
+  const noted: string[] = [];
   // Without the mark of a command whose profile is still missing.
   const warn = (code: string, text: string) =>
-    void told.push(`${code}: ${text.replaceAll('\ufdd0', '')}`);
+    void noted.push(`${code}: ${text.replaceAll('\ufdd0', '')}`);
   const folder = state === '' ? await temporaryFolder() : state;
   const found = { sandbox: false, baseUrl: { value: SERVICE }, account: 'user-1', ...settings };
   const stores = createStores(
@@ -32,11 +32,11 @@ async function storesOf({ state = '', settings = {}, isSignedIn = true, isKeyAtH
         if (!isSignedIn) throw REFUSED;
       },
       isKeyAtHand: async () => isKeyAtHand,
-      warnOfEnv: async () => void told.push('environment'),
+      warnOfEnv: async () => void noted.push('environment'),
     } as never,
     { err: { warn } as never },
   );
-  return { stores, told, state: folder };
+  return { stores, noted, state: folder };
 }
 
 const HOUR = 3_600_000;
@@ -69,10 +69,10 @@ test.each<[what: string, given: [number, string | null][]]>([
     ],
   ],
 ])('warns of instances past their deadline: %s', async (_what, given) => {
-  const { stores, told, state } = await storesOf();
+  const { stores, noted, state } = await storesOf();
   await deadlinesOf(state, 'user-1', given);
   await stores.warnOfOverdue(NOW);
-  expect(told).toMatchSnapshot();
+  expect(noted).toMatchSnapshot();
 });
 
 test.each<[what: string, requests: number, parts: object]>([
@@ -82,7 +82,7 @@ test.each<[what: string, requests: number, parts: object]>([
   ['two, of the account of a key that is not fetched', 2, { isKeyAtHand: false }],
   ['two, not signed in', 2, { isSignedIn: false }],
 ])('warns of requests with an unknown outcome: %s', async (_what, requests, parts) => {
-  const { stores, told, state } = await storesOf(parts);
+  const { stores, noted, state } = await storesOf(parts);
   for (let number = 0; number < requests; number += 1) {
     // One of them is in flight.
     for (const [account, pid] of [
@@ -95,17 +95,17 @@ test.each<[what: string, requests: number, parts: object]>([
   }
   await stores.warnOfUnknown();
   await stores.warnOfUnknown();
-  expect(told).toMatchSnapshot();
+  expect(noted).toMatchSnapshot();
 });
 
 test('warns that billing instances may be missing without the journal', async () => {
-  const { stores, told, state } = await storesOf();
+  const { stores, noted, state } = await storesOf();
   const own = journalIn(state, { scope: { service: SERVICE, account: 'user-1' } });
   await own.open(RENTAL, new Set());
   const file = join(state, 'journal', 'api.example.com', 'user-1', 'requests', 'newer.json');
   writeFileSync(file, '{"version":2}');
   await stores.warnOfUnknown();
-  expect(told.map((line) => line.replace(file, 'FILE'))).toEqual([
+  expect(noted.map((line) => line.replace(file, 'FILE'))).toEqual([
     'local_storage: Could not read the journal, so billing instances may be missing: FILE was written by a newer gpucloud.',
   ]);
 });
@@ -114,14 +114,14 @@ test('opens the journal and the catalog of a service only if signed in', async (
   const out = await storesOf({ isSignedIn: false });
   await expect(out.stores.journal()).rejects.toBe(REFUSED);
   await expect(out.stores.catalog()).rejects.toBe(REFUSED);
-  expect([await out.stores.isKeyKnown(), out.told]).toEqual([false, ['environment']]);
+  expect([await out.stores.isKeyKnown(), out.noted]).toEqual([false, ['environment']]);
   const nowhere = await storesOf({ settings: { baseUrl: undefined } });
   await expect(nowhere.stores.catalog()).rejects.toMatchObject({ failure: 'usage' });
-  const { stores, told } = await storesOf({ settings: { apiKey: { value: KEY } } });
+  const { stores, noted } = await storesOf({ settings: { apiKey: { value: KEY } } });
   const journal = await stores.journal();
   expect([await journal.account(), await stores.isKeyKnown()]).toEqual(['user-1', false]);
   await journal.learnAccount('user-1');
-  expect([await stores.isKeyKnown(), told]).toEqual([true, ['environment']]);
+  expect([await stores.isKeyKnown(), noted]).toEqual([true, ['environment']]);
   await (await stores.catalog()).add('offer', 'offer-1', 'mine');
   expect(await (await stores.catalog()).known()).toMatchObject([{ name: 'mine' }]);
 });
