@@ -7,7 +7,7 @@ process.env.GPUCLOUD_SEED ??= String(randomInt(2 ** 31));
 // The time zone of the transcripts.
 process.env.TZ ??= 'UTC';
 
-/** Tests that start the built program, or processes of their own. Each file gets its own process. */
+/** Tests that start the built program, or processes of their own. */
 const PROGRAM = [
   'test/{docs,e2e,faults,project,start,support}/**/*.test.ts',
   'test/config/{disk,file}.test.ts',
@@ -26,7 +26,7 @@ const QUICK = [
   'test/e2e/{race,rental,ssh-terminal}.test.ts',
   'test/faults/{kill,network,order}.test.ts',
   'test/output/sink.test.ts',
-  'test/start/{bundle,faults,limits,streams}.test.ts',
+  'test/start/{bundle,faults}.test.ts',
   'test/system/programs.test.ts',
   'test/sandbox/state-file.test.ts',
 ];
@@ -87,7 +87,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { ...shared, name: 'quick', include: QUICK, globalSetup: [BUILD] },
+        test: { ...shared, name: 'quick', include: QUICK, isolate: false, globalSetup: [BUILD] },
       },
       {
         extends: true,
