@@ -123,19 +123,19 @@ test('reports how a job stands that goes on', async () => {
       Stopped following box. Its command's exit code is unknown, and the instance still bills.
       continue: gpucloud jobs attach box; stop the job, fetch its results and terminate: gpucloud jobs stop box
     a job of --on: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
-      interrupted
+      interrupted, bills, names its ID
       Stopped following box. Its command may still run.
       follow it again: gpucloud jobs attach box; stop it: gpucloud jobs stop box
     a job of --on that exited: {"terminated":false,"stage":"running","kept":null,"command_exit_code":4}
-      interrupted
+      interrupted, bills, names its ID
       Stopped following box. Its command exited with 4.
       follow it again: gpucloud jobs attach box; stop it: gpucloud jobs stop box
     a job of --on out of reach: {"terminated":false,"stage":"running","kept":null,"command_exit_code":null}
-      runFailed
+      runFailed, bills, names its ID
       box: It failed. Its command may still run.
       follow it again: gpucloud jobs attach box
     a job of --on with results: {"terminated":false,"stage":"running","kept":null,"command_exit_code":3}
-      runFailed
+      runFailed, bills, names its ID
       box: It failed. The instance still has its results.
       follow it again: gpucloud jobs attach box
     a job out of reach: {"terminated":"unknown","stage":"running","kept":null,"command_exit_code":null}

@@ -33,8 +33,12 @@ export async function endJob(
 ): Promise<JobEnd> {
   const failure = failureOf(job);
   const stage = failure === undefined ? 'done' : stageOf(job);
-  const end = { ...progressOf(job), stage, error: failure && runFailed(failure) } as const;
-  if (job.record.on) return { ...end, terminated: false, isOver: true };
+  const progress = { ...progressOf(job), stage } as const;
+  if (job.record.on) {
+    const error = failure && stillBills(job, failure);
+    return { ...progress, terminated: false, isOver: true, error };
+  }
+  const end = { ...progress, error: failure && runFailed(failure) };
   await note(job, { ending_at: timeNow(context) }, context);
   // A person who stops the job has asked for the end.
   const isByItself = isAtDeadline || hasEnded(context.host.session);
@@ -194,7 +198,7 @@ export async function leftJob(
   return { ...rest, terminated: 'unknown', error };
 }
 
-/** Returns the error beside the warning that the instance is kept. */
+/** Returns the error of a job whose instance keeps billing. */
 function stillBills({ record: { id } }: Job, failure: CliError): CliError {
   const error = runFailed(failure);
   return error.with(error.message, { resource: id, mayBeBilling: true });
@@ -293,10 +297,13 @@ function leftOn(job: Job, cause: CliError): CliError {
   const state = exit_code === null ? runs : `Its command exited with ${exit_code}`;
   if (isInterrupt(cause)) {
     const message = `Stopped following ${name}. ${state}.`;
-    return cause.with(message, { hint: `${hint}; stop it: ${gpucloud('jobs', 'stop', typed)}` });
+    const stop = `stop it: ${gpucloud('jobs', 'stop', typed)}`;
+    return cause.with(message, { resource: id, mayBeBilling: true, hint: `${hint}; ${stop}` });
   }
   const rest = exit_code === null ? state : `The instance still has its ${back}`;
   return new CliError('runFailed', `${name}: ${withStop(withoutBill(cause).message)} ${rest}.`, {
+    resource: id,
+    mayBeBilling: true,
     hint,
     cause,
   });

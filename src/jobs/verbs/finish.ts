@@ -110,10 +110,10 @@ async function refusedBy(
   { message }: SignInRefused,
   context: Context,
 ): Promise<Finished> {
-  const { id, name, on } = record;
+  const { id, name } = record;
   const error = new CliError('runFailed', `Could not finish the job of ${name}: ${message}`, {
     resource: id,
-    mayBeBilling: !on,
+    mayBeBilling: true,
     hint: `finish it where its key works: ${gpucloud('jobs', 'attach', typedName(name, id))}`,
   });
   return { row: await rowOf(record, 'refused', null, context), error };
@@ -165,7 +165,7 @@ async function noteLost(job: Job, context: Context): Promise<Finished> {
   const need = needOf(job.record, 'lost');
   const error = new CliError('runFailed', `${need.problem?.what}.${bills}`, {
     resource: id,
-    mayBeBilling: !on,
+    mayBeBilling: true,
     hint: `${hintOf(need)}; inspect: ${gpucloud('instances', 'ssh', typed)}`,
   });
   const { message } = error;
