@@ -1,8 +1,9 @@
 import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf } from '../../errors.ts';
+import { CliError, failuresOf, isOfOneReading } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
+import { named } from '../../instances/deadlines/reap.ts';
 import type { Reaped } from '../../json-results/instances.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
@@ -66,7 +67,8 @@ export async function finishJobs(
     const [error] = await failuresOf(finish());
     if (error === undefined || error instanceof Followed) return;
     context.signal.throwIfAborted();
-    onFinished({ error });
+    const { id, name } = job;
+    onFinished({ error: isOfOneReading(error) ? named(error, { id: id ?? name, name }) : error });
   });
 }
 
@@ -91,7 +93,8 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
   if (end === undefined) return {};
   await printSetupOutput(job.record, context);
   const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
-  return { row, error: isGone(job) ? undefined : end.error };
+  const { error } = end;
+  return { row, error: isGone(job) ? undefined : error && named(error, job.record) };
 }
 
 /** Prints the end of a failed setup's output, since no terminal has shown it. */
