@@ -1,6 +1,6 @@
 import { AT_ONCE, eachBounded } from '../../concurrency.ts';
 import type { Context } from '../../context.ts';
-import { CliError, failuresOf, isOfOneReading } from '../../errors.ts';
+import { CliError, failuresOf } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
 import { named } from '../../instances/deadlines/reap.ts';
@@ -67,8 +67,7 @@ export async function finishJobs(
     const [error] = await failuresOf(finish());
     if (error === undefined || error instanceof Followed) return;
     context.signal.throwIfAborted();
-    const { id, name } = job;
-    onFinished({ error: isOfOneReading(error) ? named(error, { id: id ?? name, name }) : error });
+    onFinished({ error });
   });
 }
 
