@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { SshKey } from '../api/index.ts';
 import { readText } from '../command-line/input.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../errors.ts';
 import type { Choice, Prompts } from '../prompts/prompts.ts';
 import { publicKey } from '../rules/public-key.ts';
-import { errorCode } from '../system/error-code.ts';
+import { errorCode, faultOf } from '../system/error-code.ts';
+import { makeFolders } from '../system/files.ts';
 import { registered } from './add.ts';
 
 type Source = () => Promise<string | undefined>;
@@ -79,7 +80,14 @@ async function choicesIn(
  * file.
  */
 async function generateKey(file: string, context: Context): Promise<string> {
-  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  try {
+    makeFolders(dirname(file), 0o700);
+  } catch (error) {
+    throw new CliError('storage', `Could not generate a key: ${faultOf(error)}.`, {
+      hint: `make ${dirname(file)} a folder that you can write to`,
+      cause: error,
+    });
+  }
   // Keeps ssh-keygen quiet (-q): stdout is for the command's result.
   const args = ['-q', '-t', 'ed25519', '-f', file];
   const running = await context.start({ file: 'ssh-keygen', args });

@@ -70,6 +70,12 @@ export function notRegular(path: string): Error {
   return Object.assign(new Error(`${path} is ${code}`), { code });
 }
 
+/** Names the path in its code too, since the messages name only a file in the folder. */
+function notFolder(path: string): Error {
+  const code = `${path} is not a folder`;
+  return Object.assign(new Error(code), { code });
+}
+
 interface HowToReplace {
   /** Default: 0600. */
   readonly mode?: number;
@@ -214,7 +220,7 @@ export function makeFolders(path: string, mode: number): string | undefined {
     // The folder exists: it did before, or another process just created it. A dangling link is not
     // a folder.
     if (isFolder(path)) return first;
-    throw error;
+    throw errorCode(error) === 'EEXIST' ? notFolder(path) : error;
   }
   try {
     takeFolderOwner(path);
@@ -226,5 +232,9 @@ export function makeFolders(path: string, mode: number): string | undefined {
 }
 
 function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }

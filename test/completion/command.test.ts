@@ -201,7 +201,7 @@ describe('completion SHELL --install', () => {
     const file = join(world.home, '.config', 'fish', 'completions', 'gpucloud.fish');
     expect({ code, stderr }).toEqual({
       code: 9,
-      stderr: `error: Could not write the script to ${file} (ENOTDIR).\nhint: write it to another file: gpucloud completion fish > FILE\n`,
+      stderr: `error: Could not write the script to ${file} (${join(world.home, '.config', 'fish')} is not a folder).\nhint: write it to another file: gpucloud completion fish > FILE\n`,
     });
   });
 

@@ -55,6 +55,7 @@ function copying(
 }
 
 const GONE = 'rsync: [sender] link_stat "/x/a" failed: No such file or directory (2)';
+const VANISHED = 'file has vanished: "/x/c"';
 const DENIED = 'rsync: [sender] send_files failed to open "/x/b": Permission denied (13)';
 const SUMMARY = 'rsync error: some files/attrs were not transferred (code 23) at main.c(1338)';
 const printing = (...lines: string[]) => lines.map((line) => `echo '${line}' >&2; `).join('');
@@ -101,6 +102,7 @@ describe('copying to an instance with rsync', () => {
     ['that vanished during the copy', printing(DENIED), 24],
     ['that vanished before the copy', printing(GONE, GONE, SUMMARY), 23],
     ['of which one vanished before the copy', printing(GONE, SUMMARY), 23],
+    ['that vanished before and during the copy', printing(GONE, VANISHED, SUMMARY), 23],
   ])('copies with rsync and only warns about files %s', async (_when, script, code) => {
     const { ended, changed } = copying(`${script}exit ${code}`);
     await ended;
@@ -108,8 +110,21 @@ describe('copying to an instance with rsync', () => {
   });
 
   test.each([
-    ['an unreadable file', printing('Use rsync: fast', GONE, DENIED, SUMMARY), 23, GONE, false],
-    ['an unreadable file after others', printing(GONE, DENIED, SUMMARY), 23, GONE, false],
+    ['an unreadable file', printing('Use rsync: fast', DENIED, SUMMARY), 23, DENIED, false],
+    [
+      'an unreadable file after one that vanished before the copy',
+      printing('Use rsync: fast', GONE, VANISHED, DENIED, SUMMARY),
+      23,
+      `${DENIED}; ${GONE}`,
+      false,
+    ],
+    [
+      'an unreadable file before one that vanished during the copy',
+      printing(DENIED, VANISHED, SUMMARY),
+      23,
+      `${DENIED}; ${VANISHED}`,
+      false,
+    ],
     ['another message', printing(`x${GONE}`), 23, `x${GONE}`, false],
     ['another name', printing(`${GONE} x`, SUMMARY), 23, `${GONE} x`, false],
     ['no message', '', 23, 'exit code 23', false],

@@ -132,7 +132,7 @@ describe('run --on', () => {
 Running ${command}
 Fetching out
 ${command}: exit code 4
-error: ${ODD}: Could not copy files out: ${local} can't be written (EEXIST). The instance still has its results.
+error: ${ODD}: Could not copy files out: ${local} is not a folder. The instance still has its results.
 hint: follow it again: gpucloud jobs attach ${NEW}
 `,
     });

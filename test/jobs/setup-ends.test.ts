@@ -76,7 +76,7 @@ describe('the end of a setup', needs('POSIX'), () => {
       rows: true,
     });
     expect(stderr).toContain(
-      `Last lines of the setup on job:\n${lines.slice(2).join('')}error: The setup failed with exit code 3, so the command was not started.\n`,
+      `Last lines of the setup on job:\n${lines.slice(2).join('')}error: job: The setup failed with exit code 3, so the command was not started.\n`,
     );
     expect(ranCommand()).toBe(false);
     const shown = (await world.gpucloud(['jobs', 'get', 'job'])).stdout;

@@ -62,7 +62,8 @@ test('sends an event that can not be stored, and returns why', async () => {
   expect(await sending(true)).toEqual({ sent: [EVENT, null], fault: 'EISDIR' });
   await rm(dirname(path()), { recursive: true });
   await writeFile(dirname(path()), '');
-  expect(await sending(true)).toEqual({ sent: [EVENT, null], fault: 'EEXIST' });
+  const fault = `${dirname(path())} is not a folder`;
+  expect(await sending(true)).toEqual({ sent: [EVENT, null], fault });
 });
 
 test('leaves an event to the process that is sending it', async () => {

@@ -157,7 +157,7 @@ function stopOnce(
  * reads the state. A 500 means that the start failed and was refunded (API document: Errors).
  */
 async function startOnce(
-  { id }: Target,
+  { id, name }: Target,
   api: Api,
   onSending: () => void,
   { interrupts: { second: signal } }: Context,
@@ -180,9 +180,13 @@ async function startOnce(
     const text = `Its status is ${status}.`;
     const { cause, httpStatus } = fault;
     if (httpStatus === 500 && cause instanceof CliError) {
+      // Only a STOPPED instance can be started (API document: Errors).
+      const details = leadsTo('STOPPED', status)
+        ? {}
+        : { retryable: false, hint: nextStep(status, typedName(name, id)) };
       throw cause.with(
         `${sentence(cause.message)} ${text} According to the API document, the service refunds the reserved funds.`,
-        { mayBeBilling: mayBill(status) },
+        { mayBeBilling: mayBill(status), ...details },
       );
     }
     if (!leadsTo('ACTIVE', status)) {

@@ -182,7 +182,7 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
   } catch (error) {
     ensureCliError(error);
     if (isInterrupt(error)) return { error };
-    return { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
+    return { row: { ...row, outcome: 'refused' }, error: named(error, row) };
   }
   switch (ending?.kind) {
     case undefined:
@@ -195,7 +195,7 @@ export async function endedRow<R extends Omit<Reaped, 'outcome'> & { readonly id
       const { error } = ending;
       return error.failure === 'notFound'
         ? { row: { ...row, outcome: 'unknown' }, error: nowhere(row, error) }
-        : { row: { ...row, outcome: 'refused' }, error: named(error, row.name) };
+        : { row: { ...row, outcome: 'refused' }, error: named(error, row) };
     }
   }
 }
@@ -209,8 +209,11 @@ function overdueRow<T extends string | null>(id: T, name: string, deadline: stri
   return { id, name, deadline, overdue_seconds, reason: 'deadline', exit_code: null } as const;
 }
 
-function named(error: CliError, name: string): CliError {
-  return error.message.includes(name) ? error : error.with(`${name}: ${error.message}`);
+/** Names the instance of an error, unless the error names it. */
+export function named(error: CliError, { id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
+  const isNamed = error.message.includes(name);
+  if (isNamed && error.resource !== undefined) return error;
+  return error.with(isNamed ? error.message : `${name}: ${error.message}`, { resource: id });
 }
 
 /** Reports a 404. It doesn't prove a termination: terminated instances stay readable. */

@@ -7,8 +7,9 @@ const VANISHED = 24;
 /** rsync's exit code for files that vanished before the copy, among other reasons. */
 const PARTIAL = 23;
 
-/** Matches rsync's message about a file that vanished before the copy. */
-const GONE = /^rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)$/;
+/** Matches rsync's messages about a file that vanished before or during the copy. */
+const GONE =
+  /^(?:rsync: (?:\[sender\] )?link_stat .* failed: No such file or directory \(2\)|file has vanished: ".*")$/;
 
 /** Matches the copied bytes in `    5,472,256  18%    4.84MB/s    0:00:04`. */
 const PROGRESS = /([\d.,]+) +\d+%/;
@@ -66,7 +67,13 @@ export async function rsync(job: Rsync): Promise<void> {
   const said = printed.trim().split('\n').slice(0, -1);
   const areGone = code === PARTIAL && said.length > 0 && said.every((line) => GONE.test(line));
   if (code === VANISHED || areGone) job.onChanged('some files vanished');
-  else if (code !== 0) throw programFailed('in', code, printed);
+  else if (code !== 0) {
+    // The first message may name only a vanished file, which is not why the copy failed.
+    const gone = said.find((line) => GONE.test(line));
+    const fault = said.find((line) => line.startsWith('rsync: ') && !GONE.test(line));
+    const both = gone && fault && `${fault}; ${gone}\n`;
+    throw programFailed('in', code, `${both ?? ''}${printed}`);
+  }
 }
 
 /**

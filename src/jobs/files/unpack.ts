@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { CliError } from '../../errors.ts';
 import { errorCode } from '../../system/error-code.ts';
-import { copyFailed, isNotStored, notStored, orUnwritable, unwritable } from './copy-failed.ts';
+import { copyFailed, isNotStored, notStored, unwritable } from './copy-failed.ts';
 import { ensureRoom, unlessThere, writeNew } from './local-file.ts';
 import { type Entry, extract, type Headers } from './tar.ts';
 
@@ -165,7 +165,10 @@ function validTime(time: Date | undefined): Date | undefined {
 }
 
 export async function makeFolder(path: string, mode = 0o777): Promise<void> {
-  await orUnwritable(path, mkdir(path, { recursive: true, mode }));
+  await mkdir(path, { recursive: true, mode }).catch((error: unknown) => {
+    const isThere = errorCode(error) === 'EEXIST';
+    throw isThere ? notStored(`${path} is not a folder`, error) : unwritable(path, error);
+  });
 }
 
 /** Makes a hard link to an earlier entry, or a copy: some file systems don't support hard links. */

@@ -3,6 +3,7 @@ import type { Context } from '../../context.ts';
 import { CliError, failuresOf } from '../../errors.ts';
 import { billsUntil, readEnforcement } from '../../instances/deadlines/armed.ts';
 import { notify } from '../../instances/deadlines/notify.ts';
+import { named } from '../../instances/deadlines/reap.ts';
 import type { Reaped } from '../../json-results/instances.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
@@ -91,7 +92,8 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
   if (end === undefined) return {};
   await printSetupOutput(job.record, context);
   const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
-  return { row, error: isGone(job) ? undefined : end.error };
+  const { error } = end;
+  return { row, error: isGone(job) ? undefined : error && named(error, job.record) };
 }
 
 /** Prints the end of a failed setup's output, since no terminal has shown it. */

@@ -466,7 +466,7 @@ describe('an unusable catalog file', () => {
     await putFile('{"version":1,"names":[]}');
     await expect(change(below)).rejects.toEqual(
       fault(
-        `Could not save names of offers and images to ${below} (EEXIST). The file is unchanged.`,
+        `Could not save names of offers and images to ${below} (${file()} is not a folder). The file is unchanged.`,
         `check ${file()}, or choose another folder with GPUCLOUD_STATE_DIR`,
       ),
     );

@@ -51,13 +51,13 @@ describe('instances start', () => {
   });
 
   // The API document does not say whether a STOPPED instance bills.
-  test.each([
-    ['STOPPED', true],
-    ['ERROR', true],
-  ])('exits with 1 after the documented 500, with the status %s', async (status, _billing) => {
-    const { code, sent } = await start(no(500, 'no'), { status });
-    expect({ code, sent }).toEqual({ code: 1, sent: 1 });
-  });
+  test.each(['STOPPED', 'STOPPING', 'STARTING', 'ERROR'])(
+    'exits with 1 after the documented 500, with the status %s',
+    async (status) => {
+      const { code, sent } = await start(no(500, 'no'), { status });
+      expect({ code, sent }).toEqual({ code: 1, sent: 1 });
+    },
+  );
 
   test.each([
     ['refuses the key', no(401, 'no')],

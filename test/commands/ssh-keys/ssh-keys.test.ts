@@ -218,6 +218,18 @@ describe('in the sandbox', () => {
     expect(code).toBe(0);
   });
 
+  test('adds no key if ~/.ssh is not a folder', async () => {
+    const ssh = await fileIn(world, '.ssh', '');
+    const env = { HOME: world.home, NO_COLOR: '1' };
+    const { code, stderr } = await world.cli(['ssh-keys', 'add'], {
+      ...{ terminal: true, stdin: '\r', env },
+    });
+    expect(code).toBe(9);
+    expect(stripVTControlCharacters(stderr).replace(/\s+/g, ' ')).toContain(
+      ` error: Could not generate a key: ${ssh} is not a folder. hint: make ${ssh} a folder that you can write to `,
+    );
+  });
+
   test.each([
     ['it is not on PATH', undefined],
     ['Error: spawn ssh-keygen EACCES', 'not a program'],

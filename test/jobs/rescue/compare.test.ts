@@ -120,6 +120,6 @@ test('stores hashes as sha256sum reads them, or warns', async () => {
   await writeFile(join(folder, 'rescues'), '');
   await saveHashes('id', same, context);
   expect(warnings).toEqual([
-    'local_storage: Could not store the hashes of the copied files (EEXIST).',
+    `local_storage: Could not store the hashes of the copied files (${join(folder, 'rescues')} is not a folder).`,
   ]);
 });
