@@ -1,6 +1,6 @@
 import type { Argument, Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context, Host } from '../context.ts';
-import { type About, type AnyCommand, about, newProgram } from './command.ts';
+import { type About, type AnyCommand, about, ensureNeeded, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 
 /** The framework's functions for every command. */
@@ -72,6 +72,7 @@ export function verb<Args extends unknown[], Flags extends OptionValues>(
       takes(command as unknown as Command).action((...given) => {
         // The last one is the command itself.
         const typed = given.slice(0, -1) as unknown as [...Args, Flags];
+        ensureNeeded(command);
         return run(runtime.context(command), ...typed, { args: command.args, runtime });
       });
     },

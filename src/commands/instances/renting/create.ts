@@ -102,8 +102,9 @@ export const create = verb({
       .option('--if-not-exists', 'print the instance with that name if it exists')
       .optionsGroup('Waiting:')
       .addOption(waitStartedOption())
-      .addOption(waitTimeoutOption())
-      .addOption(pollIntervalOption())
+      // After questions, and with several offers, it waits without --wait.
+      .addOption(waitTimeoutOption({}))
+      .addOption(pollIntervalOption({}))
       .optionsGroup('Output:')
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file'),
