@@ -70,7 +70,7 @@ export function isRepeated(parser: unknown): boolean {
 }
 
 /** Marks the parser of a flag that has no effect without another: `--interval` without `--watch`. */
-export function needing<P extends object>(needs: string | undefined, parser: P): P {
+export function needing<P extends object>(needs: string, parser: P): P {
   return Object.assign(parser, { needs });
 }
 

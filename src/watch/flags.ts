@@ -28,17 +28,16 @@ export function statusFor(wait: Started | true | undefined): string | undefined 
   return wait === 'ssh' ? 'ssh' : 'ACTIVE';
 }
 
-/** `needs`: undefined for a command that also waits without `--wait`. */
-export function waitTimeoutOption({ needs }: { needs?: string } = { needs: '--wait' }) {
+export function waitTimeoutOption() {
   return new Option('--wait-timeout <duration>', 'time limit for the whole wait')
     .default(15 * 60_000, '15m')
-    .argParser(needing(needs, ruled('--wait-timeout', positiveDuration)));
+    .argParser(needing('--wait', ruled('--wait-timeout', positiveDuration)));
 }
 
-export function pollIntervalOption({ needs }: { needs?: string } = { needs: '--wait' }) {
+export function pollIntervalOption() {
   return new Option('--poll-interval <duration>', 'time between requests')
     .default(2_000, '2s')
-    .argParser(needing(needs, ruled('--poll-interval', pollInterval)));
+    .argParser(needing('--wait', ruled('--poll-interval', pollInterval)));
 }
 
 export function watchOption() {
