@@ -5,7 +5,7 @@ import { type CliError, ensureCliError, type Failure, usageError } from '../erro
 import type { View } from '../output/output.ts';
 import { shellLine } from '../output/shell-line.ts';
 import { foreignFlag, foreignWord, harmless } from './foreign-words.ts';
-import { isRepeated, refuseComment, refuseSecret } from './parse.ts';
+import { isRepeated, neededBy, refuseComment, refuseSecret } from './parse.ts';
 
 export type AnyCommand = CommandUnknownOpts;
 export type { Command, OptionValues };
@@ -239,6 +239,15 @@ export class BareGroup extends Error {
   constructor(group: AnyCommand) {
     super(`${pathOf(group)} without a verb`);
     this.group = group;
+  }
+}
+
+/** Throws a usage error for a typed flag without the flag of its command that it needs. */
+export function ensureNeeded(command: AnyCommand): void {
+  const isTyped = (one: Option) => command.getOptionValueSource(one.attributeName()) === 'cli';
+  for (const option of command.options.filter(isTyped)) {
+    const needed = command.options.find(({ long }) => long === neededBy(option.parseArg));
+    if (needed && !isTyped(needed)) throw usageError(`${option.long} needs ${needed.long}`);
   }
 }
 

@@ -69,6 +69,15 @@ export function isRepeated(parser: unknown): boolean {
   return typeof parser === 'function' && 'repeats' in parser;
 }
 
+/** Marks the parser of a flag that has no effect without another: `--interval` without `--watch`. */
+export function needing<P extends object>(needs: string, parser: P): P {
+  return Object.assign(parser, { needs });
+}
+
+export function neededBy(parser: unknown): unknown {
+  return typeof parser === 'function' && 'needs' in parser ? parser.needs : undefined;
+}
+
 /** Returns a parser that accepts one of several words; completion reads the words from it. */
 export function oneOf<const T extends string>(
   flag: string,

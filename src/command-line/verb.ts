@@ -1,6 +1,6 @@
 import type { Argument, Command, OptionValues } from '@commander-js/extra-typings';
 import type { Context, Host } from '../context.ts';
-import { type About, type AnyCommand, about, newProgram } from './command.ts';
+import { type About, type AnyCommand, about, ensureNeeded, newProgram } from './command.ts';
 import { addGlobalOptions } from './globals.ts';
 
 /** The framework's functions for every command. */
@@ -46,6 +46,8 @@ interface VerbSpec<Args extends unknown[], Flags extends OptionValues>
   examples: readonly [string, ...string[]];
   /** Adds arguments and flags with commander's own methods, so that their types reach `run`. */
   takes(command: Command): Command<Args, Flags>;
+  /** Set if `run` calls `ensureNeeded`, since other flags can have the effect of a missing one. */
+  ensuresNeeded?: true;
   run(context: Context, ...given: [...Args, Flags, Invocation]): Promise<void>;
 }
 
@@ -54,13 +56,15 @@ interface Invocation {
   /** All arguments, including extra ones. */
   readonly args: readonly string[];
   readonly runtime: Runtime;
+  /** Throws a usage error for a typed flag without the flag that it needs. */
+  ensureNeeded(): void;
 }
 
 /** Declares a verb: its line in the help, its own help, its arguments, flags and action. */
 export function verb<Args extends unknown[], Flags extends OptionValues>(
   spec: VerbSpec<Args, Flags>,
 ): Verb {
-  const { takes, run, aliases, summary, isHidden, local, ...help } = spec;
+  const { takes, run, ensuresNeeded, aliases, summary, isHidden, local, ...help } = spec;
   return {
     ...spec,
     args: () => takes(newProgram('')).registeredArguments,
@@ -72,7 +76,10 @@ export function verb<Args extends unknown[], Flags extends OptionValues>(
       takes(command as unknown as Command).action((...given) => {
         // The last one is the command itself.
         const typed = given.slice(0, -1) as unknown as [...Args, Flags];
-        return run(runtime.context(command), ...typed, { args: command.args, runtime });
+        const ensure = () => ensureNeeded(command);
+        if (ensuresNeeded !== true) ensure();
+        const invocation = { args: command.args, runtime, ensureNeeded: ensure };
+        return run(runtime.context(command), ...typed, invocation);
       });
     },
   };

@@ -10,6 +10,7 @@ import { journalOfKey } from '../instances/recover/pending.ts';
 import { purseOf } from '../instances/rent/purse.ts';
 import type { JobRecord } from '../jobs/record/record.ts';
 import { missingPaths, rescueFirst } from '../jobs/rescue/pass.ts';
+import { notBegun } from '../jobs/rescue/words.ts';
 import { finishJobs, openJobs } from '../jobs/verbs/finish.ts';
 import { LAST_TRY } from '../jobs/verbs/hand-over.ts';
 import type { Journal, KnownInstance } from '../journal/index.ts';
@@ -87,10 +88,9 @@ export function lateness({ deadline }: KnownInstance, { serviceClock }: Context)
 
 /**
  * Terminates some of a session's instances, after copying the paths of `--rescue`. If that fails,
- * leaves the instance to its deadline. Returns an error for each instance that may still be billing,
- * and adds to `lost` what was not copied from the others. At the end of the session, `stopJob` returns
- * whether it has terminated the instance, the context's signal terminates without copying, and
- * requests with an unknown outcome are errors.
+ * keeps the instance. Returns an error for each that may still be billing, and adds to `lost` what was
+ * not copied from the others. At the end of the session, `stopJob` returns whether it has terminated
+ * the instance, the signal terminates without copying, and requests of unknown outcome are errors.
  */
 export async function endRented(
   { limits, journal }: Renting,
@@ -106,7 +106,7 @@ export async function endRented(
     const [fault] = await failuresOf(copying);
     if (fault === undefined) return [];
     if (stopJob === undefined || !context.signal.aborted) {
-      return [fault.with(fault.message, { resource: id, mayBeBilling: true })];
+      return [notBegun({ id, name }, fault)];
     }
     const missing = await missingPaths(id, context);
     const message = `Terminating ${name} although its --rescue is incomplete (${missing}).`;

@@ -1,5 +1,5 @@
 import { Option } from '../command-line/command.ts';
-import { ofWords, oneOf, ruled } from '../command-line/parse.ts';
+import { needing, ofWords, oneOf, ruled } from '../command-line/parse.ts';
 import { pollInterval, positiveDuration } from '../rules/times.ts';
 
 /** Durations in milliseconds: the limit of a wait, and the pause between two reads. */
@@ -31,13 +31,13 @@ export function statusFor(wait: Started | true | undefined): string | undefined 
 export function waitTimeoutOption() {
   return new Option('--wait-timeout <duration>', 'time limit for the whole wait')
     .default(15 * 60_000, '15m')
-    .argParser(ruled('--wait-timeout', positiveDuration));
+    .argParser(needing('--wait', ruled('--wait-timeout', positiveDuration)));
 }
 
 export function pollIntervalOption() {
   return new Option('--poll-interval <duration>', 'time between requests')
     .default(2_000, '2s')
-    .argParser(ruled('--poll-interval', pollInterval));
+    .argParser(needing('--wait', ruled('--poll-interval', pollInterval)));
 }
 
 export function watchOption() {
@@ -50,5 +50,5 @@ export function watchOption() {
 export function intervalOption() {
   return new Option('--interval <duration>', 'time between refreshes of --watch')
     .default(5_000, '5s')
-    .argParser(ruled('--interval', pollInterval));
+    .argParser(needing('--watch', ruled('--interval', pollInterval)));
 }

@@ -1,6 +1,16 @@
 import { expect, test } from 'vitest';
-import { newProgram, readFlags } from '../../src/command-line/command.ts';
+import { ensureNeeded, newProgram, readFlags } from '../../src/command-line/command.ts';
 import { checkedAddress, commaList, oneName } from '../../src/command-line/parse.ts';
+import { intervalOption, waitTimeoutOption, watchOption } from '../../src/watch/flags.ts';
+
+/** Returns what a function returns, or the message of its error. */
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
 
 const { options } = newProgram('x')
   .option('-o, --output <format>')
@@ -35,6 +45,22 @@ test.each([
   expect(readFlags(['-', '-y', 'b', '-y'], options, words)).toEqual([dashes(read), dashes(rest)]);
 });
 
+test.each([
+  ['a default', []],
+  ['both', ['--watch', '--interval', '5s']],
+  ['the other flag alone', ['--watch']],
+  ['no other flag', ['--interval', '5s'], '--interval needs --watch'],
+  // Such a command waits always.
+  ['a command without the other flag', ['--wait-timeout', '5m']],
+])('refuses a flag that has no effect: %s', (_what, argv, expected?: string) => {
+  const program = newProgram('x')
+    .addOption(watchOption())
+    .addOption(intervalOption())
+    .addOption(waitTimeoutOption())
+    .parse(argv, { from: 'user' });
+  expect(outcomeOf(() => ensureNeeded(program))).toBe(expected);
+});
+
 const refused = { ok: false, rule: 'must be an address' } as const;
 const address = (text: string) => checkedAddress('--base-url', text, () => refused);
 
@@ -66,12 +92,5 @@ test.each<[string, () => unknown, unknown]>([
     '--columns "a,,b": must be a comma-separated list without empty items',
   ],
 ])('reads %s', (_what, read, expected) => {
-  const outcome = () => {
-    try {
-      return read();
-    } catch (error) {
-      return (error as Error).message;
-    }
-  };
-  expect(outcome()).toEqual(expected);
+  expect(outcomeOf(read)).toEqual(expected);
 });

@@ -22,9 +22,15 @@ describe('completion SHELL', () => {
     );
   });
 
-  test.each(['--output=table', '--quiet'])('prints the script with %s', async (flag) => {
-    const { stdout } = await world.cli(['completion', 'bash', flag]);
-    expect(stdout).toBe(flag === '--quiet' ? '' : await committed('bash'));
+  test.each([
+    [['--output=table'], {}, undefined],
+    [['--quiet'], {}, undefined],
+    [[], { GPUCLOUD_OUTPUT: 'json' }, undefined],
+    [['--query', 'shell'], {}, '"bash"\n'],
+    [['--columns', 'shell', '--no-header'], {}, 'bash\n'],
+  ])('prints the script, or what is selected of it, with %j %j', async (flags, env, selected) => {
+    const { stdout } = await world.cli(['completion', 'bash', ...flags], { env });
+    expect(stdout).toBe(selected ?? (await committed('bash')));
   });
 
   test('prints the script as a field of --json', async () => {

@@ -63,7 +63,7 @@ async function create(...more: string[]) {
 test('rents the next offer after a refusal, and waits for the instance', async () => {
   become('ACTIVE');
   service.posts = [() => no(409, GONE)];
-  const { code, offers } = await create();
+  const { code, offers } = await create('--wait-timeout', '15m');
   expect({ code, offers }).toEqual({ code: 0, offers: [A, B] });
 });
 

@@ -64,7 +64,10 @@ export const completion = verb({
     }
     const script = SCRIPTS[shell];
     if (flags.install !== true) {
-      return !isFormatGiven(context.flags) || out.format === 'table'
+      const { query, columns } = context.flags;
+      const isDefault = out.format === 'table' || !isFormatGiven(context.flags);
+      // A script has no ID.
+      return out.format === 'id' || (isDefault && (query ?? columns) === undefined)
         ? out.text(script)
         : out.item({ shell, file: null, changed: null, script }, completionView);
     }

@@ -8,7 +8,7 @@ import {
 } from '../../command-line/documented-words.ts';
 import { OR_STDIN, severalGiven } from '../../command-line/input.ts';
 import { noteOtherPages, pageView } from '../../command-line/pagination.ts';
-import { ruled } from '../../command-line/parse.ts';
+import { needing, ruled } from '../../command-line/parse.ts';
 import { verb } from '../../command-line/verb.ts';
 import type { Context } from '../../context.ts';
 import { usageError } from '../../errors.ts';
@@ -69,7 +69,7 @@ const ENDS = ['active', 'stopped', 'terminated', 'error', 'warning', 'billing'];
 
 export const events = verb({
   summary: 'Show or follow the event log',
-  tool: { allow: 'read' },
+  tool: { allow: 'read', without: ['--until', '--poll-interval'] },
   view: viewOf([]),
   notes:
     'Prints the newest events first. With --follow, prints the whole log (or from --since) ' +
@@ -120,7 +120,7 @@ export const events = verb({
           'time between --follow requests; up to five times longer when no events arrive',
         )
           .default(DEFAULT_INTERVAL_MS, '2s')
-          .argParser(ruled('--poll-interval', pollInterval)),
+          .argParser(needing('--follow', ruled('--poll-interval', pollInterval))),
       ),
   async run(context, instances, flags) {
     const { type, until, since, resume, limit = WHOLE_LOG_PAGE } = flags;

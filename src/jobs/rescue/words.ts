@@ -1,5 +1,5 @@
 import type { Context } from '../../context.ts';
-import { CliError } from '../../errors.ts';
+import { CliError, MAY_BILL } from '../../errors.ts';
 import type { RescuedPath as RescuedRow } from '../../json-results/instances.ts';
 import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
@@ -35,6 +35,17 @@ export function keptError({ id, name }: Named, cause: CliError, until?: number):
       hint: `copy them now: ${gpucloud('instances', 'rescue', typedName(name, id))}`,
     },
   );
+}
+
+/** The error if an instance was not terminated because of a failure before the copy. */
+export function notBegun(named: Named, cause: CliError): CliError {
+  const { message } = keptError(named, cause);
+  const terminate = ['instances', 'terminate', typedName(named.name, named.id)];
+  return cause.with(`${message} It was not terminated. ${MAY_BILL}`, {
+    resource: named.id,
+    mayBeBilling: true,
+    hint: `when that is solved: ${gpucloud(...terminate, '--rescue')}; without copying: ${gpucloud(...terminate)}`,
+  });
 }
 
 export function lostError(

@@ -83,6 +83,7 @@ describe('instances create', () => {
     [['box', '--max-price', '0']],
     [['box', '--max-price', '-5']],
     [['box', '--wait-timeout', '5']],
+    [['box', '--wait-timeout', '5m']],
     [['box', '--wait=later']],
     [['box', '-v', 'data']],
     [['box', '-e', '1A=x', '--docker-image', 'i']],

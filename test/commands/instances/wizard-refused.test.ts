@@ -148,7 +148,7 @@ describe('instances create after a refusal', () => {
 
   test('does not ask for another offer if the flags include the offer', async () => {
     service.posts.push(() => no(409, 'no'));
-    const argv = ['box', '--image', 'image-1', '--offer', 'offer-1', '--no-ssh-key'];
+    const argv = ['box', '--image', 'image-1', '--offer', 'offer-1', '--no-ssh-key', '--wait'];
     const { code } = await create(argv, 'yes', 'offer-2', 'yes');
     expect(code).toBe(5);
   });

@@ -109,11 +109,11 @@ export const open = verb({
     const connections = await connectionsOf(instance, context);
     const { name, url, address, port } = choose(connections, typed, endpoint);
     if (url === null) {
-      throw new CliError(
-        'notFound',
-        `${name}: the service returned no link, only ${address ?? 'nothing'}.`,
-        { resource: instance.id, hint: gpucloud('instances', 'endpoints', typed) },
-      );
+      const what = address === null ? 'neither a link nor an address' : `no link, only ${address}`;
+      throw new CliError('notFound', `${name}: the service returned ${what}.`, {
+        resource: instance.id,
+        hint: gpucloud('instances', 'endpoints', typed),
+      });
     }
     if (context.out.format !== 'table') return context.out.item({ name, url }, linkView);
     if (print || !context.out.terminal) return printLink(url, typed, context);

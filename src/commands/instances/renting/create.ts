@@ -2,7 +2,7 @@ import { brokenRule, oneName, ruled } from '../../../command-line/parse.ts';
 import { verb } from '../../../command-line/verb.ts';
 import type { Context } from '../../../context.ts';
 import type { CheckedEnds, WantedEnds } from '../../../instances/deadlines/deadline.ts';
-import type { MadeRequest } from '../../../instances/rent/body.ts';
+import { type MadeRequest, missingFlags } from '../../../instances/rent/body.ts';
 import { obtain } from '../../../instances/rent/capacity.ts';
 import {
   checkCount,
@@ -47,6 +47,7 @@ function nameArgument(text: string): string {
 
 export const create = verb({
   summary: 'Rent an instance',
+  ensuresNeeded: true,
   tool: { allow: 'all', without: ['--name'] },
   view: instanceView,
   completes: {
@@ -107,13 +108,16 @@ export const create = verb({
       .optionsGroup('Output:')
       .option('--dry-run', 'print the request without sending it')
       .option('--schema', 'print the JSON Schema of --file'),
-  async run(context, name, { wait, waitTimeout, pollInterval, ...typed }) {
+  async run(context, name, { wait, waitTimeout, pollInterval, ...typed }, { ensureNeeded }) {
     const { dryRun, schema, ifNotExists, ...flags } = typed;
     if (schema === true) return context.out.text(manifestSchemaText());
     const given = await runPreflight(context, nothingCreated, () =>
       withFile({ ...flags, name: oneName('NAME', name, flags.name) }, 'instance', context),
     );
-    const { count, minCount } = given.flags;
+    const { count, minCount, offer = [] } = given.flags;
+    const until = statusFor(wait) ?? (offer.length > 1 ? 'ACTIVE' : undefined);
+    // After questions it waits, too.
+    if (until === undefined && missingFlags(given.flags).length === 0) ensureNeeded();
     checkCount(given);
     const ends = await runPreflight(context, nothingCreated, () => rescueOf(given, context));
     const input = {
@@ -124,7 +128,7 @@ export const create = verb({
       ends,
       dryRun: dryRun === true,
       ifNotExists: ifNotExists === true,
-      until: statusFor(wait) ?? ((given.flags.offer ?? []).length > 1 ? 'ACTIVE' : undefined),
+      until,
       times: { timeout: waitTimeout, interval: pollInterval },
     };
     if (count !== undefined) {
