@@ -84,7 +84,7 @@ describe('reap after kill -9 of run', needs('ssh'), () => {
 
   beforeAll(async () => {
     world = await createJobWorld();
-    world.renting.newId = randomUUID;
+    world.renting.newId = () => randomUUID();
     await mkdir(join(world.computer.home, 'project'));
     await writeFile(join(world.computer.home, 'project', 'in.txt'), 'x');
     for (const stage of STAGES) await kill(stage);

@@ -24,7 +24,7 @@ export interface BooksOptions {
 
 export async function openBooks({ echo }: BooksOptions = {}): Promise<Books> {
   const renting = new RentingService();
-  renting.newId = randomUUID;
+  renting.newId = () => randomUUID();
   renting.shows = (body) => ({ price_per_hour_snapshot: '189.91', ...echo?.(body) });
   let ahead = 0;
   const clock = { now: () => Date.now() + ahead };

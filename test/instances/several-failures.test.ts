@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nameIn } from '../support/renting-service.ts';
-import { no, ok } from '../support/service.ts';
+import { no, ok, type RecordedRequest } from '../support/service.ts';
 import {
   CREATE,
   GONE,
@@ -108,10 +108,14 @@ describe('create --min-count', () => {
     const released = new Promise<void>((go) => {
       release = go;
     });
+    let arrived = 0;
     rig.service.terminations = Array.from({ length: 2 }, () => async (id: string) => {
-      press('first');
-      press('second');
-      leave();
+      arrived += 1;
+      if (arrived === 2) {
+        press('first');
+        press('second');
+        leave();
+      }
       await released;
       return rig.service.terminate(id);
     });
@@ -139,7 +143,7 @@ describe('create --min-count', () => {
   test('terminates an instance whose response breaks off after the ID', async () => {
     rig.service.posts = [
       ({ body }) => {
-        const { id } = rig.service.rent(rig.service.newId(), nameIn(body));
+        const { id } = rig.service.rent(rig.service.newId(nameIn(body)), nameIn(body));
         return { status: 201, body: `{"data": {"id": "${id}", "name": "${nameIn(body)}", ` };
       },
       () => no(409, GONE),
@@ -199,7 +203,12 @@ describe('create --count after Ctrl-C', () => {
 
   test('prints the billing instances and the command that terminates them', async () => {
     const { interrupts, press } = interruptible();
-    rig.service.onRead = async () => press('first');
+    let reads = 0;
+    rig.service.onRead = () => {
+      reads += 1;
+      if (reads === 2) press('first');
+      return new Promise(() => undefined);
+    };
     await rig.world.cli([...CREATE, '--count', '2', '--wait'], {
       interrupts,
     });
@@ -208,13 +217,13 @@ describe('create --count after Ctrl-C', () => {
   test('does not terminate instances after Ctrl-C with --min-count', async () => {
     const { interrupts, press } = interruptible();
     rig.become();
-    rig.service.posts = [
-      ({ body }) => {
-        press('first');
-        return ok(rig.service.rent(rig.service.newId(), nameIn(body)), 201);
-      },
-      () => no(409, GONE),
-    ];
+    rig.service.posts = Array.from({ length: 2 }, () => ({ body }: RecordedRequest) => {
+      press('first');
+      const name = nameIn(body);
+      return name === 'gpu-2'
+        ? no(409, GONE)
+        : ok(rig.service.rent(rig.service.newId(name), name), 201);
+    });
     const { requests } = await rig.world.cli([...CREATE, '--count', '2', '--min-count', '2'], {
       interrupts,
     });

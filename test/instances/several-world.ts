@@ -22,10 +22,10 @@ export type SeveralWorld = Awaited<ReturnType<typeof severalWorld>>;
 /** Creates a service that rents several instances, and a runner of `create --count`. */
 export async function severalWorld() {
   const service = new RentingService();
-  let made = 0;
-  service.newId = () => {
-    made += 1;
-    return `22222222-1111-4222-8333-44445555000${made}`;
+  // Depends on no order, since requests at the same time arrive in any.
+  service.newId = (name = '') => {
+    const again = [...service.instances.values()].filter((one) => one.name === name).length;
+    return `22222222-1111-4222-8333-4444555${5 + again}000${name.match(/\d$/) ?? 0}`;
   };
   const world: World = await createWorld({ handler: service.handler });
   return {
@@ -62,7 +62,7 @@ export async function severalWorld() {
         const name = nameIn(body);
         if (names[name] === 'refused') return no(409, GONE);
         if (names[name] === 'hangUp') return 'hangUp';
-        const instance = service.rent(service.newId(), name);
+        const instance = service.rent(service.newId(name), name);
         return names[name] === 'lost' ? 'hangUp' : ok(instance, 201);
       });
     },
@@ -89,7 +89,7 @@ export async function severalWorld() {
           left -= 1;
           if (left === 0) go();
           await released;
-          return ok(service.rent(service.newId(), nameIn(body)), 201);
+          return ok(service.rent(service.newId(nameIn(body)), nameIn(body)), 201);
         });
       });
       return { arrived, release };

@@ -36,7 +36,8 @@ describe('create --count', () => {
     let isBusy = true;
     rig.service.posts = Array.from({ length: 3 }, () => ({ body }: RecordedRequest) => {
       const name = nameIn(body);
-      if (name === 'gpu-2' || !isBusy) return ok(rig.service.rent(rig.service.newId(), name), 201);
+      if (name === 'gpu-2' || !isBusy)
+        return ok(rig.service.rent(rig.service.newId(name), name), 201);
       isBusy = false;
       return { ...no(429, 'busy'), headers: { 'retry-after': '3600' } };
     });
@@ -59,7 +60,7 @@ describe('create --count', () => {
     rig.service.posts = Array.from({ length: 99 }, () => ({ body }: RecordedRequest) => {
       const { offer_id } = body as { offer_id: string };
       if (nameIn(body) === 'gpu-2' && offer_id === OFFERS[0]) return no(409, GONE);
-      return ok(rig.service.rent(rig.service.newId(), nameIn(body)), 201);
+      return ok(rig.service.rent(rig.service.newId(nameIn(body)), nameIn(body)), 201);
     });
     const offers = OFFERS.flatMap((offer) => ['--offer', offer]);
     const argv = ['instances', 'create', 'gpu', ...HARDWARE.slice(2), ...offers];

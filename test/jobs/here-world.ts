@@ -40,7 +40,7 @@ export async function createHereWorld(count: number): Promise<HereWorld> {
   /** Instance IDs from earlier tests. */
   const before = new Set<string>();
   let ahead = 0;
-  renting.newId = randomUUID;
+  renting.newId = () => randomUUID();
   const env = { ...rig.env, TMPDIR: computer.home };
   const words = (...more: string[]) => {
     const own = more.includes('--count') ? [] : ['--count', `${count}`];

@@ -38,7 +38,7 @@ export class RentingService {
   /** The clock of the service. */
   clock = { now: () => Date.parse('2026-01-15T12:00:01.000Z') };
 
-  newId = () => NEW;
+  newId: (name?: string) => string = () => NEW;
 
   /** Additional fields in the response to a create. */
   shows: (body: unknown) => object = () => ({});
@@ -67,7 +67,7 @@ export class RentingService {
     if (method === 'POST' && /^\/instances(\/[^/]+\/reorder)?$/.test(path)) {
       const post = this.posts.shift();
       if (post !== undefined) return post(request);
-      return ok({ ...this.rent(this.newId(), nameIn(body)), ...this.shows(body) }, 201);
+      return ok({ ...this.rent(this.newId(nameIn(body)), nameIn(body)), ...this.shows(body) }, 201);
     }
     const [, terminated] = /^\/instances\/([^/]+)\/terminate$/.exec(path) ?? [];
     if (method === 'POST' && terminated !== undefined) {

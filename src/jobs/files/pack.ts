@@ -43,7 +43,6 @@ async function fill(
         const onBytes = (count: number) => onProgress(bytes + count);
         if (await addFile(archive, { file, headers, onBytes }, closed)) onChanged(path);
         bytes += stats.size;
-        onProgress(bytes);
       } else if (kind === 'link' && stats.isSymbolicLink()) {
         const linkname = await readlink(file);
         archive.entry({ ...headersOf(path, stats), type: 'symlink', linkname });

@@ -196,7 +196,8 @@ describe('instances start', () => {
   test('prints the amount that start will reserve', async () => {
     await instance('trainer');
     await instance('second');
-    await world.cli(['instances', 'stop', 'trainer', 'second', '--wait']);
+    for (const name of ['trainer', 'second'])
+      await world.cli(['instances', 'stop', name, '--wait']);
     const before = (await world.sandbox.status()).available;
     await world.cli(['instances', 'start', 'trainer', 'second']);
     const after = (await world.sandbox.status()).available;

@@ -131,10 +131,11 @@ describe('instances create in a terminal', () => {
         .trim();
 
     test('asks for a deadline first, and repeats the flags of run in the command', async () => {
+      const out = join(world.home, 'out');
       const [sync, report] = [join(world.home, 'in'), join(world.home, 'report.json')];
       await mkdir(sync);
       const flags = [
-        ...['--sync', sync, '--exclude', '*.bin', '--fetch', 'out:x', '--fetch-every', '10m'],
+        ...['--sync', sync, '--exclude', '*.bin', '--fetch', `out:${out}`, '--fetch-every', '10m'],
         ...['--keep-on-failure', '30m', '--grace', '5m', '--report', report, '--detach'],
         ...['--unenforced', '--pass-env', 'PATH', ...identity, '--user', 'me'],
         ...['--ssh-option', 'Compression=yes', '--ssh-arg=-4', '--no-gitignore'],
@@ -146,7 +147,7 @@ describe('instances create in a terminal', () => {
       expect(code, stderr).toBe(0);
       expect(stderr).toContain('must be whole numbers with units');
       expect(equivalent(stderr)).toBe(
-        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 2h --unenforced --sync ${sync} --exclude '*.bin' --no-gitignore --fetch out:x --fetch-every 10m --keep-on-failure 30m --grace 5m --report ${report} --detach --pass-env PATH --identity /dev/null --user me --ssh-option Compression=yes --ssh-arg=-4 -- sh -c 'true; false'`,
+        `gpucloud run --offer rtx-4090 --image ubuntu-22-04 --ssh-key laptop --terminate-after 2h --unenforced --sync ${sync} --exclude '*.bin' --no-gitignore --fetch out:${out} --fetch-every 10m --keep-on-failure 30m --grace 5m --report ${report} --detach --pass-env PATH --identity /dev/null --user me --ssh-option Compression=yes --ssh-arg=-4 -- sh -c 'true; false'`,
       );
     });
 

@@ -28,10 +28,11 @@ test('reorders an instance with --rescue', async () => {
   world.rented.sshKeys = [own];
   Object.assign(world.rented.rent(OLD, 'old', { status: 'TERMINATED' }), { ssh_keys: [own] });
   await world.cli(['instances', 'track', OLD]);
-  const rescue = ['--rescue', 'out:/got', ...IN_FOUR_HOURS];
+  const local = join(world.home, 'got');
+  const rescue = ['--rescue', `out:${local}`, ...IN_FOUR_HOURS];
   await world.cli(['instances', 'reorder', 'old', 'trainer', ...rescue]);
   expect(recordsIn(world, 'deadlines')).toMatchObject([
-    { deadline: world.at(4), rescue: { paths: [{ remote: 'out', local: '/got' }] } },
+    { deadline: world.at(4), rescue: { paths: [{ remote: 'out', local }] } },
   ]);
 });
 

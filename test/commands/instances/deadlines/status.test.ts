@@ -141,7 +141,7 @@ describe('a schedule of an older gpucloud', () => {
     const later = ['--terminate-after', '4h'];
     for (const [flag, value, does, doesNot] of [
       ['--if-idle', '45m', 'enforces idle rules', 'enforce idle rules'],
-      ['--rescue', 'results', 'copies files with --rescue', 'copy files with --rescue'],
+      ['--rescue', `out:${world.home}/a`, 'copies files with --rescue', 'copy files with --rescue'],
     ] as const) {
       const refused = await world.cli([...CREATE, ...later, flag, value, '--json']);
       expect(refused.code).toBe(2);
