@@ -127,7 +127,7 @@ test('a session keeps its instance if it cannot store what it copied', needs('ss
   const { code, stderr } = await agent.end();
   expect({ code, terminations: terminations() }, stderr).toEqual({ code: 9, terminations: 0 });
   expect(stderr.split('\n').slice(-3)).toEqual([
-    `error: Could not copy the --rescue paths of trainer: Could not write the list of rented instances: EEXIST: file already exists, mkdir '${file}'. It was not terminated. It may still be billing.`,
+    `error: Could not copy the --rescue paths of trainer: Could not write the list of rented instances: ${file} is not a folder. It was not terminated. It may still be billing.`,
     'hint: when that is solved: gpucloud instances terminate trainer --rescue; without copying: gpucloud instances terminate trainer',
     '',
   ]);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { CliError } from '../../src/errors.ts';
+import { type ManualClock, manualClock } from '../support/clock.ts';
 import { inZone } from '../support/in-zone.ts';
 import { createWorld, type World } from '../support/run-cli.ts';
 import type { Answer } from '../support/service.ts';
@@ -125,11 +126,18 @@ describe('--watch in a terminal', () => {
     const interrupt = new AbortController();
     const reads = new Map<string, number>();
     const later = line.startsWith('status') ? 'STOPPED' : 'TERMINATED';
+    let frames = 0;
+    const clock = manualClock();
+    const sleep: ManualClock['sleep'] = (milliseconds, signal) => {
+      if (milliseconds >= 5_000) frames += 1;
+      if (frames === 2) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
+      return clock.sleep(milliseconds, signal);
+    };
     world = await createWorld({
+      clock: { ...clock, sleep },
       handler({ path }) {
         const count = (reads.get(path) ?? 0) + 1;
         reads.set(path, count);
-        if (count === 3) interrupt.abort(new CliError('interrupted', 'Interrupted.'));
         if (path === '/users/me') return ok({ id: 'u1', email: 'a@example.com', balance: '10' });
         const ids = [ID, OVER];
         if (path === '/storage/drives')

@@ -4,6 +4,7 @@ import { asCliError } from '../../errors.ts';
 import { deadlineFrom, setDeadline } from '../../instances/deadlines/deadline.ts';
 import { ownJournal } from '../../instances/recover/pending.ts';
 import type { Target } from '../../instances/resolve.ts';
+import { withStop } from '../../output/messages.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { minuteText } from '../../output/time.ts';
 import { typedName } from '../../rules/names.ts';
@@ -58,7 +59,7 @@ export function keep(
       const { message } = asCliError(error);
       own.err.warn(
         'may_be_billing',
-        `Kept ${what} until its old deadline, since no other could be set for ${name}: ${message} ${next}`,
+        `Kept ${what} until its old deadline, since no other could be set for ${name}: ${withStop(message)} ${next}`,
       );
     }
   });
