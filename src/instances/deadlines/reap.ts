@@ -211,7 +211,8 @@ function overdueRow<T extends string | null>(id: T, name: string, deadline: stri
 
 /** Names the instance of an error, unless the error names it. */
 export function named(error: CliError, { id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
-  const isNamed = error.message.includes(name);
+  // The name "job" is not in "jobs".
+  const isNamed = error.message.split(/[^\w-]+/).includes(name);
   if (isNamed && error.resource !== undefined) return error;
   return error.with(isNamed ? error.message : `${name}: ${error.message}`, { resource: id });
 }

@@ -144,6 +144,7 @@ function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): Cl
 export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd> {
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
+  const error = failure && runFailed(failure);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
   const cost = record.on
     ? null
@@ -155,7 +156,7 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
     isOver: true,
     cost,
     cost_at_most,
-    error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
+    error: isDone || by === 'stop' ? undefined : error?.with(error.message, { resource: record.id }),
   };
 }
 
