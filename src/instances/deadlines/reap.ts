@@ -211,8 +211,7 @@ function overdueRow<T extends string | null>(id: T, name: string, deadline: stri
 
 /** Names the instance of an error, unless the error names it. */
 export function named(error: CliError, { id, name }: Pick<Deadline, 'id' | 'name'>): CliError {
-  // The name "job" is not in "jobs".
-  const isNamed = error.message.split(/[^\w-]+/).includes(name);
+  const isNamed = error.message.includes(name);
   if (isNamed && error.resource !== undefined) return error;
   return error.with(isNamed ? error.message : `${name}: ${error.message}`, { resource: id });
 }

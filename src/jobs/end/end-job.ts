@@ -156,7 +156,8 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
     isOver: true,
     cost,
     cost_at_most,
-    error: isDone || by === 'stop' ? undefined : error?.with(error.message, { resource: record.id }),
+    error:
+      isDone || by === 'stop' ? undefined : error?.with(error.message, { resource: record.id }),
   };
 }
 
