@@ -122,7 +122,8 @@ async function leave(
 function endOf({ id, name, on, exit_code, report, reason }: JobRecord): JobEnd {
   // A command that was interrupted near the deadline has both a reason and an exit code.
   const why = report?.error ?? (exit_code === null ? reason : null);
-  const error = why === null ? undefined : new CliError('runFailed', why);
+  const details = { resource: id ?? undefined, mayBeBilling: on };
+  const error = why === null ? undefined : new CliError('runFailed', why, details);
   if (report !== null) return { ...report, error };
   const rest = { stage: 'done', fetched: [], ...NO_RECEIPT } as const;
   return { ...rest, command_exit_code: exit_code, instance: { id, name }, terminated: !on, error };

@@ -178,7 +178,8 @@ test.each([
 ])('%s before a termination by a deadline', async (_what, error) => {
   const row = { ...ROW, reason: 'deadline', exit_code: null } as const;
   const ended = await endedRow(row, () => Promise.reject(error));
-  expect({ ...ended, error: ended?.error?.message }).toMatchSnapshot();
+  const { message, resource } = ended?.error ?? {};
+  expect({ ...ended, error: { message, resource } }).toMatchSnapshot();
 });
 
 test.each([

@@ -294,7 +294,12 @@ test('stores and reports how jobs end', async () => {
     const job = {
       record: jobRecord(start, { uid: `job-${at}`, started_at, ...more }),
       ...{ by: 'run', fetched: ['/got'], phases, stops: STOPS, isOutputWhole: false, instance },
-      ...{ isStopAsked: () => false, isInterrupted: false, seen: { kind: 'lost' }, ...other },
+      ...{
+        isStopAsked: () => false,
+        isInterrupted: false,
+        seen: at < ENDS.length ? { kind: 'lost' } : { kind: 'gone', isOver: true },
+        ...other,
+      },
     } as unknown as Job;
     const end = await (at < ENDS.length
       ? endJob(job, { isAtDeadline: false }, context)
@@ -394,7 +399,7 @@ test('stores and reports how jobs end', async () => {
     elsewhere, exited, with results: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/a","/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":29,"reported":null}}
       job_ended ID box 3: The command on box exited with 3. Terminated box.
     elsewhere, uncopied: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":30,"reported":"Full."}}
-      runFailed undefined: Full. (undefined)
+      runFailed ID: Full. (undefined)
       job_ended ID box 3: Full. Terminated box.
     elsewhere, lost: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":125,"seconds":31,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
@@ -403,7 +408,7 @@ test('stores and reports how jobs end', async () => {
     elsewhere, jobs stop, failed: {"command_exit_code":null,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":"0.35","cost_at_most":"179.80","phases":"phases","gpu":null,"kept":null,"stage":"fetching","terminated":true,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":"The disk is full.","exit_code":125,"seconds":33,"reported":null}}
       job_ended ID box null: The command on box disappeared without an exit code. Terminated box.
     elsewhere, --on: {"command_exit_code":3,"output_complete":false,"instance":{"id":"ID","name":"box"},"fetched":["/got"],"cost":null,"cost_at_most":null,"phases":"phases","gpu":null,"kept":null,"stage":"done","terminated":false,"isOver":true,"stored":{"ending_at":null,"ended_at":"2026-01-15T12:00:00.000Z","reason":null,"exit_code":3,"seconds":34,"reported":null}}
-      job_ended ID box 3: The command on box exited with 3. Kept box: it bills."
+      job_ended ID box 3: The command on box exited with 3. Terminated box."
   `);
 });
 
@@ -462,7 +467,7 @@ test('reports how jobs stop ends a job that it took over', async () => {
     without a report, after 0 s: {"stage":"done","fetched":[],"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"command_exit_code":3,"instance":{"id":"ID","name":"box"},"terminated":true}
       gpucloud jobs stop box takes over. Waiting until it has ended the job.
     without an exit code, after 0 s: {"stage":"done","fetched":[],"cost":null,"cost_at_most":null,"phases":null,"gpu":null,"command_exit_code":null,"instance":{"id":"ID","name":"box"},"terminated":false}
-      runFailed false: Killed. (undefined)
+      runFailed true: Killed. (undefined)
       gpucloud jobs stop box takes over. Waiting until it has ended the job.
     not yet, after 15 s: {"command_exit_code":null,"output_complete":true,"instance":{"id":"ID","name":"box"},"fetched":[],"cost":null,"cost_at_most":null,"phases":{"renting":0,"copying":null,"setup":null,"running":null,"fetching":null},"gpu":null,"kept":null,"stage":"renting","terminated":"unknown"}
       outcomeUnknown true: gpucloud jobs stop box took over, but has not terminated box. It may still be billing. (finish the job: gpucloud jobs attach box; or terminate the instance: gpucloud instances terminate box)

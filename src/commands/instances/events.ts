@@ -108,11 +108,15 @@ export const events = verb({
       .option(
         '--until <word>',
         'follow until all have this status or an event of this type',
-        wordOf('--until', `must be a status or an event type, such as ${ENDS.join(', ')}`),
+        needing(
+          '--follow',
+          wordOf('--until', `must be a status or an event type, such as ${ENDS.join(', ')}`),
+        ),
       )
       .option(
         '--resume <file>',
         'continue after the last event recorded in this file, and update the file',
+        needing('--follow', (file: string) => file),
       )
       .addOption(
         new Option(
@@ -124,10 +128,6 @@ export const events = verb({
       ),
   async run(context, instances, flags) {
     const { type, until, since, resume, limit = WHOLE_LOG_PAGE } = flags;
-    if (flags.follow !== true) {
-      if (until !== undefined) throw usageError('--until needs --follow');
-      if (resume !== undefined) throw usageError('--resume needs --follow');
-    }
     noteUndocumented(type ?? [], TYPES, context);
     if (until !== undefined) {
       await ensureKnownStatus('--until', until, STATUSES_AND_TYPES, 'status or type', context);

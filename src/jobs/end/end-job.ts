@@ -140,10 +140,16 @@ function setupFailed({ record, by, stops, isInterrupted, isStopAsked }: Job): Cl
   return failed(how, isKept ? logs : `${logs}; to inspect the instance, add --keep-on-failure 1h`);
 }
 
+/** Whether the instance of a job has ended elsewhere. */
+export function isGone({ seen }: Job): boolean {
+  return seen.kind === 'gone' && seen.isOver;
+}
+
 /** Returns the end of a job whose instance has ended elsewhere. */
 export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd> {
   const { by, record, failure, phases } = job;
   const isDone = record.exit_code !== null && isCollected(record);
+  const error = failure && runFailed(failure);
   const cost_at_most = record.on ? null : costAtMost(job.instance, context.serviceClock.now());
   const cost = record.on
     ? null
@@ -155,7 +161,8 @@ export async function endedElsewhere(job: Job, context: Context): Promise<JobEnd
     isOver: true,
     cost,
     cost_at_most,
-    error: isDone || by === 'stop' || failure === undefined ? undefined : runFailed(failure),
+    error:
+      isDone || by === 'stop' ? undefined : error?.with(error.message, { resource: record.id }),
   };
 }
 
@@ -348,7 +355,9 @@ export async function saveEnd(job: Job, end: JobEnd, context: Context): Promise<
   if (job.together !== undefined) return;
   await saveReport(record.report_file, report, context);
   const isNews = isOver || (!record.on && (end.kept !== null || end.stage === 'terminating'));
-  if (isNews) await notifyOfEnd(end, record.started_at, context);
+  // The instance of `--on` is not kept if it has ended elsewhere.
+  const shown = isGone(job) ? { ...end, terminated: true } : end;
+  if (isNews) await notifyOfEnd(shown, record.started_at, context);
 }
 
 /** Returns the error with the exit code of a failed run. An interrupt keeps its own exit code. */

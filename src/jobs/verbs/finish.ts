@@ -8,6 +8,7 @@ import type { Reaped } from '../../json-results/instances.ts';
 import { gpucloud } from '../../output/shell-line.ts';
 import { typedName } from '../../rules/names.ts';
 import { createJob, driveJob } from '../driver.ts';
+import { isGone } from '../end/end-job.ts';
 import type { JobEnd } from '../end/report.ts';
 import type { Job } from '../job.ts';
 import { setupOutput } from '../kept.ts';
@@ -93,6 +94,7 @@ async function finishOne(found: JobRecord, every: number, context: Context): Pro
   await printSetupOutput(job.record, context);
   const row = await rowOf(job.record, outcomeOf(end, job), end.command_exit_code, context);
   const { error } = end;
+  // That its instance ended elsewhere is not a failure of `reap`.
   return { row, error: isGone(job) ? undefined : error && named(error, job.record) };
 }
 
@@ -119,11 +121,6 @@ async function refusedBy(
     hint: `finish it where its key works: ${gpucloud('jobs', 'attach', typedName(name, id))}`,
   });
   return { row: await rowOf(record, 'refused', null, context), error };
-}
-
-/** Whether the instance ended elsewhere. That is not a failure of `reap`. */
-function isGone({ seen }: Job): boolean {
-  return seen.kind === 'gone' && seen.isOver;
 }
 
 function outcomeOf({ terminated, stage }: JobEnd, job: Job): Reaped['outcome'] {
