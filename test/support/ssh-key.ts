@@ -9,7 +9,10 @@ export const TYPES = [
 ] as const;
 type Type = (typeof TYPES)[number];
 
-/** Returns a new OpenSSH public key line without a comment, and discards its private key. All RSA keys are one. */
+/**
+ * Returns an OpenSSH public key line without a comment, and discards its private key. The key is new,
+ * except that all RSA keys are one.
+ */
 export function sshPublicKey(type: Type): string {
   const jwk = publicJwk(type);
   const bytes = (text: string | undefined) => Buffer.from(text ?? '', 'base64url');

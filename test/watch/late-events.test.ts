@@ -20,6 +20,7 @@ async function followed(
   steps: readonly (readonly Happening[])[],
   totalOf: (total: number, look: number) => number = (total) => total,
   set = 0,
+  isSweep = (_look: number): boolean | undefined => undefined,
 ) {
   const log = new SimulatedLog('a', PAGE);
   log.happen(arrive(30));
@@ -39,7 +40,8 @@ async function followed(
   for (const step of [[], ...steps]) {
     for (const what of step) log.happen(what);
     pages = 0;
-    const look = await follower.look();
+    const sweeps = isSweep(pagesOf.length);
+    const look = await follower.look(sweeps === undefined ? {} : { isSweep: sweeps });
     pagesOf.push(pages);
     for (const { id } of look.news) printed.add(id);
     follower.take(look.news);
@@ -73,6 +75,16 @@ describe('an event that enters the log late', () => {
       expect(deep).toEqual([30]);
     },
   );
+
+  test('reads deep when asked to, and a minute after that', async () => {
+    const steps = Array.from({ length: 35 }, () => []);
+    const { pagesOf } = await followed(steps, undefined, 0, (look) => look === 3);
+    expect(pagesOf.flatMap((pages, look) => (pages > 1 ? [[look, pages]] : []))).toEqual([
+      [0, 3],
+      [3, 2],
+      [33, 2],
+    ]);
+  });
 
   test('does not read extra pages before a late event arrives', async () => {
     const { pagesOf } = await followed([[], [arrive(3)], [], []]);
